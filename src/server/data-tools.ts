@@ -1,7 +1,6 @@
 // Implementation of the `db` commands, including opening and closing of the stores.
 import { join } from "node:path";
 import { recordEdit } from "./accounts/users/edits.ts";
-import { activityRequests } from "./automations/webhooks/activities.ts";
 import {
   isFilled,
   isUrl,
@@ -83,7 +82,7 @@ export const disableMfa = (where: Where, email: string, { dryRun }: { dryRun: bo
         if (!user.mfa_enabled || dryRun) return user.mfa_enabled;
         const updated_at = systemClock.iso();
         await store.users.update({ where: eq("id", user.id), set: { mfa_enabled: false, updated_at } });
-        await recordEdit({ store, clock: systemClock, user: service, extensions: { activityRequests } }, user);
+        await recordEdit({ store, clock: systemClock, user: service }, user);
         return true;
       },
       { lock: "users" },

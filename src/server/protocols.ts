@@ -15,8 +15,8 @@ import {
 } from "./delivery/managed-agent/routes.ts";
 import { agentFileRoutes } from "./delivery/new-hosts/routes.ts";
 import { inHouseAppRoutes } from "./delivery/store-apps/routes.ts";
-import { androidMessageRoutes } from "./devices/android/devices/routes.ts";
 import { androidSignUpRoutes } from "./devices/android/enterprise/routes.ts";
+import { androidMessageRoutes } from "./devices/android/sync/routes.ts";
 import { appleChannelRoutes } from "./devices/apple/channel/routes.ts";
 import {
   accountEnrollRoutes,

@@ -19,6 +19,7 @@ import { scriptRoutes } from "./delivery/scripts/routes.ts";
 import { setupItemRoutes } from "./delivery/setup-experience/routes.ts";
 import { softwareInstallRoutes } from "./delivery/software-installs/routes.ts";
 import { storeAppRoutes } from "./delivery/store-apps/routes.ts";
+import { androidTurnOffRoutes } from "./devices/android/actions/turn-off.ts";
 import { androidDeviceRoutes } from "./devices/android/devices/routes.ts";
 import { androidEnterpriseRoutes } from "./devices/android/enterprise/routes.ts";
 import { appleActionRoutes } from "./devices/apple/actions/routes.ts";
@@ -40,28 +41,26 @@ import { jobRoutes } from "./edge/jobs/routes.ts";
 import { signInPage } from "./edge/web/sign-in.ts";
 import { hostActivityRoutes } from "./hosts/activity-feed/host-routes.ts";
 import { activityRoutes } from "./hosts/activity-feed/routes.ts";
-import { approvalRoutes } from "./hosts/approvals/routes.ts";
 import { directoryRoutes } from "./hosts/directory/routes.ts";
 import { hostActionRoutes } from "./hosts/host-actions/routes.ts";
-import { labelRoutes } from "./hosts/labels/routes.ts";
 import { scimRoutes } from "./hosts/scim/routes.ts";
+import { approvalRoutes } from "./inventory/approvals/routes.ts";
 import { hostDetailRoutes } from "./inventory/host-details/routes.ts";
 import { hostRoutes } from "./inventory/host-list/routes.ts";
+import { labelRoutes } from "./inventory/labels/routes.ts";
 import { liveQueryRoutes } from "./inventory/live-queries/routes.ts";
 import { targetRoutes } from "./inventory/targets/routes.ts";
 import { teamRemovalRoutes } from "./inventory/team-removal/routes.ts";
-import { translatorRoutes } from "./inventory/translator/routes.ts";
 import type { Route } from "./platform/core/http/route.ts";
 import { taskRoutes } from "./platform/tasks/routes.ts";
 import { uploadRoutes } from "./platform/uploads/routes.ts";
+import { guardedByGitopsMode } from "./settings/app-config/gitops-mode.ts";
 import { appConfigRoutes } from "./settings/app-config/routes.ts";
 import { enrollSecretRoutes } from "./settings/enroll-secrets/routes.ts";
-import { guardedByGitopsMode } from "./settings/gitops-mode/guard.ts";
 import { logoRoutes } from "./settings/logo/routes.ts";
 import { setupRoutes } from "./settings/setup/routes.ts";
-import { teamRoutes } from "./settings/teams/routes.ts";
+import { configChangeRoutes, teamRoutes } from "./settings/teams/routes.ts";
 import { variableRoutes } from "./settings/variables/routes.ts";
-import { versionRoutes } from "./settings/version/routes.ts";
 import { catalogueRoutes } from "./software/catalogue/routes.ts";
 import { packageRoutes } from "./software/installers/routes.ts";
 import { osVersionRoutes } from "./software/os-versions/routes.ts";
@@ -74,8 +73,10 @@ const table: readonly Route[] = [
   ...activityRoutes,
   ...androidDeviceRoutes,
   ...androidEnterpriseRoutes,
+  ...androidTurnOffRoutes,
   ...hostActivityRoutes,
   ...appConfigRoutes,
+  ...configChangeRoutes,
   ...appleEnrollRoutes,
   ...appleTrustRoutes,
   ...approvalRoutes,
@@ -131,11 +132,9 @@ const table: readonly Route[] = [
   ...teamRoutes,
   ...teamRemovalRoutes,
   ...tokenRoutes,
-  ...translatorRoutes,
   ...uploadRoutes,
   ...userRoutes,
   ...variableRoutes,
-  ...versionRoutes,
   ...webhookRoutes,
 ];
 

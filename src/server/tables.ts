@@ -44,9 +44,10 @@ import {
   vppTokenTeams,
 } from "./delivery/store-apps/tables.ts";
 import { androidCommandQueues, androidCommands } from "./devices/android/commands/tables.ts";
-import { androidDevices, androidMessages } from "./devices/android/devices/tables.ts";
+import { androidDevices } from "./devices/android/devices/tables.ts";
 import { androidEnterprises, androidSignUps } from "./devices/android/enterprise/tables.ts";
 import { androidHostProfiles, androidPolicies } from "./devices/android/policies/tables.ts";
+import { androidMessages } from "./devices/android/sync/tables.ts";
 import { appleEnrollments } from "./devices/apple/channel/tables.ts";
 import { appleUpdateReports, appleUpdates, declarationAssets } from "./devices/apple/declarations/tables.ts";
 import { endUserSignIns } from "./devices/apple/enroll/tables.ts";
@@ -102,10 +103,8 @@ import { hostUsage } from "./platform/host-limits/tables.ts";
 import { mailOptOuts, oneTimeTokens } from "./platform/mail/tables.ts";
 import { outbox } from "./platform/outbox/tables.ts";
 import { rateLimits } from "./platform/rate-limits/tables.ts";
-import { policyResultIds } from "./platform/result-ids/tables.ts";
-import { serverSecrets } from "./platform/secrets/tables.ts";
+import { policyResultIds, serverSecrets, unusedRows } from "./platform/shared-rows/tables.ts";
 import { taskPayloads, tasks } from "./platform/tasks/tables.ts";
-import { unusedRows } from "./platform/unused-rows/tables.ts";
 import { uploadPieces, uploads } from "./platform/uploads/tables.ts";
 import { configSections } from "./settings/app-config/tables.ts";
 import { appleVersionLists } from "./settings/apple-versions/tables.ts";

@@ -3,9 +3,9 @@ import type { Delivery, Destination } from "../../src/api/automations/webhooks.t
 import { MASK } from "../../src/api/fields.ts";
 import { runJob } from "../../src/server/edge/jobs/start.ts";
 import { CHAIN_LOCK } from "../../src/server/platform/activities/chain.ts";
-import { sealAll } from "../../src/server/platform/activities/sealer.ts";
 import { channels } from "../../src/server/platform/core/channels.ts";
 import { days, hours, minutes } from "../../src/server/platform/core/clock.ts";
+import { sealAll } from "../../src/server/platform/outbox/activities.ts";
 import { cleanOutbox } from "../../src/server/platform/outbox/cleanup.ts";
 import { enqueue, enqueueMany } from "../../src/server/platform/outbox/service.ts";
 import { eq, isNull, not } from "../../src/server/platform/store/query.ts";

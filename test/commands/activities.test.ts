@@ -1,9 +1,10 @@
 // Activities, the verification of their chain, and jobs, on the command line.
+
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Activity } from "../../src/api/platform/activities.ts";
-import { sealAll } from "../../src/server/platform/activities/sealer.ts";
+import { sealAll } from "../../src/server/platform/outbox/activities.ts";
 import { eq } from "../../src/server/platform/store/query.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 

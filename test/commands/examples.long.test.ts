@@ -26,7 +26,7 @@ import { eq, everything, isNull } from "../../src/server/platform/store/query.ts
 import { vulnerabilityCounts } from "../../src/server/software/software/vulnerabilities/counts.ts";
 import { makeSecret } from "../edge/agent/agents.ts";
 import { endSignUps, startAndroid, turnAndroidOn } from "../support/android.ts";
-import { fakeDevices, makePushCertificate, startPushService } from "../support/apns.ts";
+import { enrollForPushes, makePushCertificate, setPushCertificate, startPushService } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
 import { allowEnrollment, makeMacWithPasswords, makeNamedPhone, makePhone, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
@@ -115,7 +115,11 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     await run(["plan", "-f", join(files, "default.yml"), "--out", join(files, "plan.json")]);
   if (id.endsWith(":apns-ping")) {
     await turnOnAppleMdm(app);
-    fakeDevices(app, 20, await makePushCertificate());
+    await setPushCertificate(app, await makePushCertificate());
+    await enrollForPushes(
+      app,
+      (await app.store.hosts.pick(["id"], {})).map((host) => host.id),
+    );
     Object.assign(app.services.settings, { apns_url: (await startPushService()).url });
   }
   if (id.startsWith("config:logo:")) {

@@ -1,10 +1,12 @@
 // Wipes and bulk deletes that another user has to approve.
+
 import { describe, expect, it } from "vitest";
 import type { Approval } from "../../src/api/hosts/approvals.ts";
 import type { Task } from "../../src/api/platform/tasks.ts";
 import { runJob } from "../../src/server/edge/jobs/start.ts";
 import { approve as approveAt } from "../../src/server/hosts/approvals/decide.ts";
-import { adoptRuns } from "../../src/server/hosts/approvals/run.ts";
+import { approvedActs } from "../../src/server/inventory/approvals/routes.ts";
+import { adoptRuns } from "../../src/server/inventory/approvals/run.ts";
 import { days, hours, minutes } from "../../src/server/platform/core/clock.ts";
 import { viewerOf } from "../../src/server/platform/core/security/viewer.ts";
 import { createCipher } from "../../src/server/platform/store/cipher.ts";
@@ -424,10 +426,10 @@ it("are executed once, whichever of two servers gets the approval", async () => 
     for (let round = 0; round < 3; round++) {
       const asked = await ask(mia, await makeHosts(t, 70));
       const outcomes = await Promise.allSettled([
-        approveAt({ ...there, store: t.store }, asked.id),
-        approveAt(there, asked.id),
-        approveAt({ ...there, store: t.store }, asked.id),
-        approveAt(there, asked.id),
+        approveAt({ ...there, store: t.store }, asked.id, approvedActs),
+        approveAt(there, asked.id, approvedActs),
+        approveAt({ ...there, store: t.store }, asked.id, approvedActs),
+        approveAt(there, asked.id, approvedActs),
       ]);
       expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
       for (const outcome of outcomes)

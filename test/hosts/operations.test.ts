@@ -5,7 +5,7 @@ import { runJob } from "../../src/server/edge/jobs/start.ts";
 import { adoptScriptRuns } from "../../src/server/hosts/host-actions/earlier-runs.ts";
 import type { OperationContent } from "../../src/server/hosts/operations/contents.ts";
 import { type Choose, nextOperation, postponeOperation } from "../../src/server/hosts/operations/device-queue.ts";
-import { type Ending, HOST_LANE, type OperationKind } from "../../src/server/hosts/operations/kind.ts";
+import { type Ending, HOST_LANE, type OperationKind, operationKinds } from "../../src/server/hosts/operations/kind.ts";
 import {
   addOperations,
   answerOperation,
@@ -16,6 +16,7 @@ import {
 import type { ScriptResult } from "../../src/server/hosts/operations/tables.ts";
 import { days, hours, minutes, seconds } from "../../src/server/platform/core/clock.ts";
 import { type Context, serviceContext } from "../../src/server/platform/core/context.ts";
+import { Extensions, implementedBy } from "../../src/server/platform/core/extensions.ts";
 import { downloadOf, Uploads } from "../../src/server/platform/files/service.ts";
 import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -47,11 +48,9 @@ function counting(name: string, more: Partial<OperationKind<ScriptResult>> = {})
 /** A context that knows these kinds too. */
 const knowing = (t: TestApp, ...kinds: readonly OperationKind[]): Context => {
   const ctx = serviceContext(t.services);
-  const operationKinds = {
-    ...ctx.extensions.operationKinds,
-    ...Object.fromEntries(kinds.map((kind) => [kind.name, kind])),
-  };
-  return { ...ctx, extensions: { ...ctx.extensions, operationKinds } };
+  const { lists } = ctx.extensions;
+  const all = [...ctx.extensions.of(operationKinds), ...kinds];
+  return { ...ctx, extensions: new Extensions([...lists, implementedBy(operationKinds, ...all)]) };
 };
 const add = (ctx: Context, kind: OperationKind, hostIds: readonly number[], content: OperationContent = "true") =>
   ctx.store.tx((store) => addOperations({ ...ctx, store }, kind, { hostIds, content, timeout: 60 }));

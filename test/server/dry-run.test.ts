@@ -1,5 +1,6 @@
 // Every write is first sent with `Dry-Run: true` and then for real: the dry run leaves no trace, and its result is that
 // of the real request.
+
 import pg from "pg";
 import { afterEach, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
@@ -14,12 +15,12 @@ import { hostNameKeeper } from "../../src/server/devices/apple/names/keep.ts";
 import { profileReconciler } from "../../src/server/devices/profiles/part.ts";
 import { allJobs } from "../../src/server/edge/jobs/all.ts";
 import { isBusy, runDue } from "../../src/server/edge/jobs/schedule.ts";
-import { criteriaWatch } from "../../src/server/hosts/labels/criteria-watch.ts";
-import { sealAll } from "../../src/server/platform/activities/sealer.ts";
+import { criteriaWatch } from "../../src/server/inventory/labels/criteria-watch.ts";
 import { channels } from "../../src/server/platform/core/channels.ts";
 import { isoAt } from "../../src/server/platform/core/clock.ts";
 import { backgroundIdle } from "../../src/server/platform/core/concurrency/background.ts";
 import type { ServerStore, Tables } from "../../src/server/platform/core/tables.ts";
+import { sealAll } from "../../src/server/platform/outbox/activities.ts";
 import { softwareCounts } from "../../src/server/software/software/counts.ts";
 import { vulnerabilityCounts } from "../../src/server/software/software/vulnerabilities/counts.ts";
 import { tables } from "../../src/server/tables.ts";
@@ -181,6 +182,8 @@ it.each(bothEngines)(
 
 it("is refused before anything is done if the endpoint does not support it, or if the value is invalid", async () => {
   const t = await startApp();
+  // A server counts all hosts at its start.
+  await settle(t);
   const before = await stateOf(t);
   const refused = allEndpoints.filter(({ endpoint }) => typeof dryRunOf(endpoint) === "string");
   expect(refused.length).toBeGreaterThan(10);

@@ -1,6 +1,7 @@
 // Rules for every request, and additional fields in bodies, which must not grant any rights.
+
 import { describe, expect, it } from "vitest";
-import { sealAll } from "../../src/server/platform/activities/sealer.ts";
+import { sealAll } from "../../src/server/platform/outbox/activities.ts";
 import { everything } from "../../src/server/platform/store/query.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";

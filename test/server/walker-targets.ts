@@ -8,7 +8,7 @@ import { serviceContext } from "../../src/server/platform/core/context.ts";
 import { enqueue } from "../../src/server/platform/outbox/service.ts";
 import { and, eq, everything } from "../../src/server/platform/store/query.ts";
 import { softwareCounts } from "../../src/server/software/software/counts.ts";
-import { fakeDevices } from "../support/apns.ts";
+import { enrollForPushes } from "../support/apns.ts";
 import type { TestApp } from "../support/app.ts";
 import { allowEnrollment, makeMacWithPasswords, makeNamedPhone, makePhone, turnOnAppleMdm } from "../support/apple.ts";
 import { makeApproval } from "../support/approvals.ts";
@@ -955,8 +955,7 @@ export const targets: Record<string, Target> = {
     call: async (world, place) => {
       await turnOnAppleMdm(world.t);
       const id = await hostAt(world, place);
-      // The id of the host is that of its enrollment.
-      fakeDevices(world.t, id === MISSING ? 0 : id, null);
+      if (id !== MISSING) await enrollForPushes(world.t, [id]);
       return { path: `/hosts/${id}/apns_ping` };
     },
   },

@@ -1,13 +1,15 @@
 // Patch policies: hosts pass if they have the maintained app's version, or do not have the app.
+
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Session } from "../../src/agent/queries/sqlite.ts";
 import type { Row, Table } from "../../src/agent/tables/table.ts";
 import type { Policy } from "../../src/api/checks/policies.ts";
 import type { Package } from "../../src/api/software/packages.ts";
+import { patchQuery } from "../../src/server/checks/policies/maintained-apps.ts";
 import { runJob } from "../../src/server/edge/jobs/start.ts";
 import { eq } from "../../src/server/platform/store/query.ts";
-import { closedQuery, patchQuery } from "../../src/server/software/catalogue/patching.ts";
+import { closedQuery } from "../../src/server/software/catalogue/patching.ts";
 import { enroll, throughApp } from "../edge/agent/agents.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { allowLocal, newDir, startFake } from "../support/ca-fakes.ts";

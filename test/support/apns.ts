@@ -4,7 +4,8 @@ import http2 from "node:http2";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { generate } from "selfsigned";
-import type { PushCertificate, PushDevices, PushTarget } from "../../src/server/devices/apple/push/devices.ts";
+import type { PushCertificate } from "../../src/server/devices/apple/push/devices.ts";
+import { everything } from "../../src/server/platform/store/query.ts";
 import type { TestApp } from "./app.ts";
 import { afterEveryTest } from "./ends.ts";
 
@@ -142,31 +143,44 @@ export async function makePushCertificate(name = "push"): Promise<PushCertificat
   return { certificate: cert, key, fingerprint };
 }
 
-export interface FakeDevices extends PushDevices {
-  current: PushCertificate | null;
-  readonly known: Map<number, PushTarget>;
-  readonly busy: Set<number>;
+/** From now on, pushes are sent with this certificate. Null: with none, so nothing is sent. */
+export async function setPushCertificate(
+  { store, clock }: Pick<TestApp, "store" | "clock">,
+  certificate: PushCertificate | null,
+): Promise<void> {
+  await store.applePushCertificates.delete(everything);
+  if (certificate === null) return;
+  await store.applePushCertificates.insert({
+    ...certificate,
+    created_at: clock.iso(),
+    topic: TOPIC,
+    common_name: "push",
+    serial_number: "1",
+    issuer: "",
+    not_valid_before: clock.iso(),
+    not_valid_after: "2049-01-01T00:00:00.000Z",
+  });
 }
 
-/** Enrollments 1 to `count`, which belong to the hosts with these ids. Without a certificate, nothing is sent. */
-export function fakeDevices(t: TestApp, count: number, certificate: PushCertificate | null): FakeDevices {
-  const devices: FakeDevices = {
-    current: certificate,
-    known: new Map(),
-    busy: new Set(),
-    certificate: async () => devices.current,
-    targets: async (_store, ids) => ids.flatMap((id) => devices.known.get(id) ?? []),
-    waiting: async (_store, ids) => new Set(ids.filter((id) => devices.busy.has(id))),
-    ofHosts: async (_store, hostIds) => hostIds.filter((id) => devices.known.has(id)),
-  };
-  for (let id = 1; id <= count; id++)
-    devices.known.set(id, {
-      enrollment_id: id,
-      token: id.toString(16).padStart(64, "0"),
+/** The token of the n-th enrollment, in hexadecimal. */
+export const tokenOf = (n: number): string => n.toString(16).padStart(64, "0");
+
+/** Enrolls devices of the hosts, without their messages. The first one has the first token, and so on. */
+export async function enrollForPushes(
+  { store, clock }: Pick<TestApp, "store" | "clock">,
+  hostIds: readonly number[],
+): Promise<void> {
+  const now = clock.iso();
+  await store.appleEnrollments.insertMany(
+    hostIds.map((host_id, i) => ({
+      created_at: now,
+      enrollment_id: `PUSHED-${host_id}`,
+      host_id,
+      state: "enabled" as const,
       topic: TOPIC,
-      magic: `magic-${id}`,
-      token_at: t.clock.iso(),
-    });
-  Object.assign(t.services, { extensions: { ...t.services.extensions, pushDevices: devices } });
-  return devices;
+      token: tokenOf(i + 1),
+      token_at: now,
+      push_magic: `magic-${i + 1}`,
+    })),
+  );
 }

@@ -1,4 +1,5 @@
 // The real app on a real embedded store, without a socket.
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,12 +10,14 @@ import type { License } from "../../src/api/settings/app-config.ts";
 import { createApp, type MoreEndpoints } from "../../src/server/app.ts";
 import { agentProfileKeeper } from "../../src/server/devices/apple/agent-profile/keep.ts";
 import { profileReconciler } from "../../src/server/devices/profiles/part.ts";
+import { inventorySources } from "../../src/server/edge/agent/ingest/sources.ts";
 import type { Agent } from "../../src/server/edge/agent/start.ts";
 import { extensions } from "../../src/server/extensions.ts";
 import { startFeatures } from "../../src/server/features.ts";
 import type { InventorySource } from "../../src/server/hosts/hosts/inventory/source.ts";
 import type { Clock } from "../../src/server/platform/core/clock.ts";
 import type { Services } from "../../src/server/platform/core/context.ts";
+import { Extensions, implementedBy } from "../../src/server/platform/core/extensions.ts";
 import { createMetrics } from "../../src/server/platform/core/logging/metrics.ts";
 import { systemRandom } from "../../src/server/platform/core/random.ts";
 import { withRunning } from "../../src/server/platform/core/running.ts";
@@ -138,7 +141,10 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     license,
     config: await createConfigReader(store),
     setupToken: "setup-token-of-tests",
-    extensions: { ...extensions, inventory: [...(options.inventory ?? []), ...extensions.inventory] },
+    extensions: new Extensions([
+      ...extensions.lists,
+      implementedBy(inventorySources, ...(options.inventory ?? []), ...extensions.of(inventorySources)),
+    ]),
     dryRun: null,
   });
   const features = await startFeatures(services);

@@ -9,7 +9,7 @@ import type { operations } from "../../src/server/hosts/operations/tables.ts";
 import { channels } from "../../src/server/platform/core/channels.ts";
 import { tokenHash } from "../../src/server/platform/core/random.ts";
 import type { ServerTx } from "../../src/server/platform/core/tables.ts";
-import { newResultIds } from "../../src/server/platform/result-ids/new-ids.ts";
+import { newResultIds } from "../../src/server/platform/shared-rows/result-ids.ts";
 import type { InsertOf, RowOf } from "../../src/server/platform/store/table.ts";
 import { versionKey } from "../../src/server/platform/versions/ordering.ts";
 import { writeHostSoftware } from "../../src/server/software/software/host-rows.ts";

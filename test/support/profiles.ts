@@ -3,7 +3,7 @@
 import { expect } from "vitest";
 import type { PlistDict } from "../../src/plist/value.ts";
 import { writePlist } from "../../src/plist/write.ts";
-import { APPLE_LANE } from "../../src/server/devices/apple/commands/kind.ts";
+import { APPLE_LANE } from "../../src/server/devices/apple/lane.ts";
 import { answerOperation, isOpen } from "../../src/server/hosts/operations/queue.ts";
 import { operations } from "../../src/server/hosts/operations/tables.ts";
 import { eq, exists, isNull } from "../../src/server/platform/store/query.ts";

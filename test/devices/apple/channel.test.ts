@@ -1,4 +1,5 @@
 // The channel of Apple devices: check-in, identity, and commands.
+
 import { Writable } from "node:stream";
 import fc from "fast-check";
 import { pino } from "pino";
@@ -9,6 +10,7 @@ import { writePlist } from "../../../src/plist/write.ts";
 import { newChallenge } from "../../../src/server/certificates/device-ca/challenges.ts";
 import { sendAppleCommands } from "../../../src/server/devices/apple/commands/send.ts";
 import { appleProfileCommand } from "../../../src/server/devices/apple/profiles/commands.ts";
+import { enrollmentsOfHosts } from "../../../src/server/devices/apple/push/devices.ts";
 import { serviceContext } from "../../../src/server/platform/core/context.ts";
 import { eq } from "../../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
@@ -263,7 +265,7 @@ describe.each(rulesEngines)("messages of Apple devices on %s", (engine) => {
     await remove(t, hostId, "com.example.first");
     const response = await device.send({ Status: "Idle", UDID: device.udid, UserID: "U-1" });
     expect([response.status, await response.text()]).toEqual([200, ""]);
-    expect(await t.services.extensions.pushDevices.ofHosts(t.store, [hostId])).toHaveLength(1);
+    expect(await enrollmentsOfHosts(t.store, [hostId])).toHaveLength(1);
   });
 
   it("are refused if they are nested too deeply, or define entities", async () => {

@@ -1,7 +1,7 @@
 // What iPhones and iPads report of themselves, and when Apple devices were last seen.
 import { describe, expect, it } from "vitest";
 import type { PlistDict } from "../../../src/plist/value.ts";
-import { deviceSeen } from "../../../src/server/devices/check-ins/seen.ts";
+import { deviceSeen } from "../../../src/server/devices/reports/seen.ts";
 import { runJob } from "../../../src/server/edge/jobs/start.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { turnOnAppleMdm } from "../../support/apple.ts";

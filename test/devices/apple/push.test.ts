@@ -11,20 +11,35 @@ import { hours, isoAt, minutes, seconds } from "../../../src/server/platform/cor
 import { proxyFor } from "../../../src/server/platform/core/outbound/proxy.ts";
 import type { SettingsInput } from "../../../src/server/platform/core/settings/settings.ts";
 import { readSettings } from "../../../src/server/platform/core/settings/sources.ts";
-import { everything } from "../../../src/server/platform/store/query.ts";
-import { fakeDevices, makePushCertificate, startConnectProxy, startPushService, TOPIC } from "../../support/apns.ts";
+import { eq, everything } from "../../../src/server/platform/store/query.ts";
+import {
+  enrollForPushes,
+  makePushCertificate,
+  setPushCertificate,
+  startConnectProxy,
+  startPushService,
+  TOPIC,
+  tokenOf,
+} from "../../support/apns.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { turnOnAppleMdm } from "../../support/apple.ts";
 import { bothEngines, type EngineName, rulesEngines } from "../../support/engines.ts";
-import { makeHost } from "../../support/make.ts";
+import { makeHost, makeOperation } from "../../support/make.ts";
 
 const certificate = await makePushCertificate();
 
+/** The ids of the devices' enrollments are 1, 2, and so on. */
 async function start(engine: EngineName, settings: SettingsInput = {}, devices = 3) {
   const apns = await startPushService();
   const t = await startApp({ engine, settings: { apns_url: apns.url, ...settings } });
-  return { t, apns, devices: fakeDevices(t, devices, certificate) };
+  await setPushCertificate(t, certificate);
+  const hostIds: number[] = [];
+  for (let i = 0; i < devices; i++) hostIds.push((await makeHost(t, { platform: "darwin" })).id);
+  await enrollForPushes(t, hostIds);
+  return { t, apns, hostIds };
 }
+/** A command waits for the device of the host. */
+const addCommand = (t: TestApp, hostId: number) => makeOperation(t, hostId, { kind: "apple_profile", lane: "apple" });
 /** Nothing is sent but by the calls of the test. */
 async function startStill(engine: EngineName) {
   const started = await start(engine);
@@ -73,8 +88,8 @@ describe.each(bothEngines)("pushes to Apple devices on %s", (engine) => {
 
 describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
   it("repeat a push after 1 hour, 4 hours and then daily, while a command waits", async () => {
-    const { t, apns, devices } = await startStill(engine);
-    devices.busy.add(1);
+    const { t, apns, hostIds } = await startStill(engine);
+    const command = await addCommand(t, hostIds[0]!);
     await push(t.services, [1]);
     await sendDue(t.services);
     expect(await rowsOf(t)).toEqual([{ enrollment_id: 1, in: HOUR, reminders: 1 }]);
@@ -91,7 +106,7 @@ describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
       expect(apns.received.length).toBe(before + 1);
       expect(await rowsOf(t)).toMatchObject([{ in: next }]);
     }
-    devices.busy.delete(1);
+    await t.store.operations.delete(eq("id", command.id));
     t.clock.advance(hours(24));
     await runJob(t.services, "apns_push");
     expect(apns.received.length).toBe(4);
@@ -112,8 +127,8 @@ describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
   });
 
   it("do not use an invalid token again until the device sends another one", async () => {
-    const { t, apns, devices } = await startStill(engine);
-    const token = devices.known.get(1)!.token;
+    const { t, apns } = await startStill(engine);
+    const token = tokenOf(1);
     for (const answer of [
       { status: 400, body: { reason: "BadDeviceToken" } },
       { status: 410, body: { reason: "Unregistered", timestamp: t.clock.now() + hours(1000) } },
@@ -129,7 +144,7 @@ describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
       await push(t.services, [1]);
       await runJob(t.services, "apns_push");
       expect(apns.received.length).toBe(before + 1);
-      devices.known.set(1, { ...devices.known.get(1)!, token_at: t.clock.iso() });
+      await t.store.appleEnrollments.update({ where: eq("id", 1), set: { token_at: t.clock.iso() } });
     }
     apns.answers.clear();
     await push(t.services, [1]);
@@ -138,19 +153,17 @@ describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
   });
 
   it("ignore that a token was invalid before the device sent it again", async () => {
-    const { t, apns, devices } = await startStill(engine);
-    const { token } = devices.known.get(1)!;
-    apns.answers.set(token, { status: 410, body: { reason: "Unregistered", timestamp: t.clock.now() - 1 } });
-    devices.busy.add(1);
+    const { t, apns, hostIds } = await startStill(engine);
+    apns.answers.set(tokenOf(1), { status: 410, body: { reason: "Unregistered", timestamp: t.clock.now() - 1 } });
+    await addCommand(t, hostIds[0]!);
     await push(t.services, [1]);
     await sendDue(t.services);
     expect(await rowsOf(t)).toEqual([{ enrollment_id: 1, in: HOUR, reminders: 1 }]);
   });
 
   it("stop when the certificate is refused, say so, and go on with another certificate", async () => {
-    const { t, apns, devices } = await startStill(engine);
-    for (const { token } of devices.known.values())
-      apns.answers.set(token, { status: 403, body: { reason: "BadCertificate" } });
+    const { t, apns } = await startStill(engine);
+    for (const n of [1, 2, 3]) apns.answers.set(tokenOf(n), { status: 403, body: { reason: "BadCertificate" } });
     await push(t.services, [1]);
     await sendDue(t.services);
     await push(t.services, [2, 3]);
@@ -159,16 +172,16 @@ describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
     expect(apns.received.length).toBe(1);
     expect(await (await t.raw("/metrics")).text()).toContain("svc_apns_certificate_refused 1");
     apns.answers.clear();
-    devices.current = await makePushCertificate("another");
+    await setPushCertificate(t, await makePushCertificate("another"));
     await sendDue(t.services);
     expect(apns.received.length).toBe(4);
     expect(await (await t.raw("/metrics")).text()).toContain("svc_apns_certificate_refused 0");
   });
 
   it("are repeated after minutes for 429, and after seconds for an unavailable service", async () => {
-    const { t, apns, devices } = await startStill(engine);
-    apns.answers.set(devices.known.get(1)!.token, { status: 429, body: { reason: "TooManyRequests" } });
-    apns.answers.set(devices.known.get(2)!.token, { status: 503, body: { reason: "ServiceUnavailable" } });
+    const { t, apns } = await startStill(engine);
+    apns.answers.set(tokenOf(1), { status: 429, body: { reason: "TooManyRequests" } });
+    apns.answers.set(tokenOf(2), { status: 503, body: { reason: "ServiceUnavailable" } });
     await push(t.services, [1, 2]);
     await sendDue(t.services);
     const [first, second] = await rowsOf(t);
@@ -181,15 +194,15 @@ describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
   });
 
   it("wait for a service that cannot be reached, and for a certificate", async () => {
-    const { t, apns, devices } = await startStill(engine);
+    const { t, apns } = await startStill(engine);
     Object.assign(t.services.settings, { apns_url: "http://127.0.0.1:9" });
     await push(t.services, [1]);
     expect(await sendDue(t.services)).toBe(0);
     Object.assign(t.services.settings, { apns_url: apns.url });
-    devices.current = null;
+    await setPushCertificate(t, null);
     t.clock.advance(minutes(2));
     expect(await sendDue(t.services)).toBe(0);
-    devices.current = certificate;
+    await setPushCertificate(t, certificate);
     expect(await sendDue(t.services)).toBe(1);
   });
 
@@ -210,15 +223,14 @@ describe.each(rulesEngines)("rules of pushes on %s", (engine) => {
   });
 
   it("can be requested for a host, if Apple management is on and the host is enrolled", async () => {
-    const { t, apns, devices } = await start(engine, {}, 0);
+    const { t, apns } = await start(engine, {}, 0);
     const host = await makeHost(t, { platform: "darwin" });
     const ping = () => t.post(`/hosts/${host.id}/apns_ping`);
     expect((await ping()).status).toBe(400);
     await turnOnAppleMdm(t);
     const refused = await ping();
     expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining("not enrolled")]);
-    const target = { token: "ab".repeat(32), topic: TOPIC, magic: "m", token_at: t.clock.iso() };
-    devices.known.set(host.id, { enrollment_id: host.id, ...target });
+    await enrollForPushes(t, [host.id]);
     expect((await ping()).status).toBe(204);
     await expect.poll(() => apns.received.length).toBe(1);
     // Nothing was queued, so there is no reminder.

@@ -1,4 +1,5 @@
 // The push certificate, which turns device management of Apple devices on.
+
 import { createPublicKey, generateKeyPairSync, verify, X509Certificate } from "node:crypto";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,6 +10,7 @@ import type { ErrorBody } from "../../../src/api/fields.ts";
 import { readRequest } from "../../../src/pki/request.ts";
 import { newKey } from "../../../src/pki/x509.ts";
 import { deviceCa } from "../../../src/server/certificates/device-ca/ca.ts";
+import { pushCertificate } from "../../../src/server/devices/apple/push/devices.ts";
 import { loadSigners } from "../../../src/server/devices/apple/trust/signers.ts";
 import { days } from "../../../src/server/platform/core/clock.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
@@ -82,7 +84,7 @@ describe.each(bothEngines)("the push certificate on %s", (engine) => {
       devices_to_enroll_again: 0,
       expiring: [{ name: "push certificate", not_valid_after: end, days_left: 365, soon: false }],
     });
-    const pushed = await t.services.extensions.pushDevices.certificate({ ...t.services, store: t.store });
+    const pushed = await pushCertificate(t.store);
     expect(createPublicKey(pushed!.key).equals(new X509Certificate(pushed!.certificate).publicKey)).toBe(true);
     expect((await t.delete("/mdm/vendora/apns_certificate")).status).toBe(204);
     expect([await enabled(t), (await t.get("/apns")).status]).toEqual([false, 400]);

@@ -20,9 +20,10 @@ import { bodyRoom } from "../../../src/server/platform/core/http/body-room.ts";
 import { type Route, route } from "../../../src/server/platform/core/http/route.ts";
 import { closeWhenUnread } from "../../../src/server/platform/core/http/unread-bodies.ts";
 import { fileCleanup } from "../../../src/server/platform/files/cleanup-job.ts";
-import { downloadOf, openUploads, referencesToFiles } from "../../../src/server/platform/files/service.ts";
+import { downloadOf, openUploads, unreferenced } from "../../../src/server/platform/files/service.ts";
 import { chooseAddress, listen } from "../../../src/server/platform/process/listen.ts";
 import type { Blobs } from "../../../src/server/platform/store/blobs/blobs.ts";
+import { and, exists, not } from "../../../src/server/platform/store/query.ts";
 import { id, ref, table } from "../../../src/server/platform/store/table.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { blobKinds, blobsIn, keysIn } from "../../support/blob-places.ts";
@@ -387,9 +388,9 @@ it("multipart bodies are not accepted where nobody has to sign in", () => {
   expect(() => endpoint({ ...post, access: "none", path: "/test", body, response: Stored })).toThrow(/signed in/);
 });
 
-it("columns that refer to files are found", () => {
+it("a file is unreferenced if no column that refers to files has it", () => {
   const packages = table("packages", { id: id(), file_id: ref("files").onDelete("restrict"), host_id: ref("hosts") });
-  expect(referencesToFiles([packages])).toEqual([{ table: packages, column: "file_id" }]);
+  expect(unreferenced({ packages })).toEqual(and(not(exists(packages, "file_id"))));
 });
 
 it("a sender that stops, or sends too few bytes, is given up", async () => {

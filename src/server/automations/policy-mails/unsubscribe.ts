@@ -7,7 +7,7 @@ import { notFound } from "../../platform/core/errors.ts";
 import { sameText } from "../../platform/core/random.ts";
 import { part } from "../../platform/core/running.ts";
 import { optOut } from "../../platform/mail/opt-outs.ts";
-import { serverSecret } from "../../platform/secrets/service.ts";
+import { serverSecret } from "../../platform/shared-rows/secrets.ts";
 import { teamNameOf } from "./team-name.ts";
 
 export const UNSUBSCRIBE_PAGE = "/mail/unsubscribe/";

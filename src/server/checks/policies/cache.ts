@@ -10,13 +10,6 @@ import { isOfTeam, isOnPlatform, labelScopes, labelsByHost, type Place } from ".
 import { acts, automatedPolicies } from "./automations.ts";
 import type { AskedHost } from "./results.ts";
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** Called in the transaction in which hosts change results of policies with `conditional_access_enabled`. */
-    readonly gatingResultsChanged: (tx: ServerTx, hostIds: readonly number[], now: string) => Promise<void>;
-  }
-}
-
 export interface AskedPolicy extends Place {
   readonly id: number;
   readonly result_id: number;
@@ -72,7 +65,10 @@ const TEXT_MAX = 4 * 1024 * 1024;
 /** Maximum number of cached lists. `platform_like` is reported by agents and could have any value. */
 const LISTS_MAX = 2_000;
 
-export async function createPolicyCache(services: Services): Promise<PolicyCache> {
+export async function createPolicyCache(
+  services: Services,
+  gateChanged: PolicySnapshot["gateChanged"],
+): Promise<PolicyCache> {
   const { store } = services;
   const policies = new Cached(async (): Promise<PolicySnapshot> => {
     const columns = [
@@ -115,7 +111,7 @@ export async function createPolicyCache(services: Services): Promise<PolicyCache
       acting,
       continuous,
       gating: new Set(rows.filter((row) => row.conditional_access_enabled).map(({ id }) => id)),
-      gateChanged: services.extensions.gatingResultsChanged,
+      gateChanged,
     };
     return snapshotOf(asked, automations, (team_id, left) =>
       services.log.warn({ team_id, left }, "too many policies for one request: the last ones are not sent to hosts"),

@@ -1,37 +1,12 @@
 // Patch policies: hosts pass if they do not have a maintained app, or have at least the version that their team offers.
+
 import type { PolicyChanges } from "../../../api/checks/policies.ts";
 import type { Context } from "../../platform/core/context.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, not, type Predicate } from "../../platform/store/query.ts";
 import { inPlace, type Place, type PolicyRow, placeOf } from "./applies.ts";
+import { offeredApp } from "./maintained-apps.ts";
 import { type Columns, refused } from "./rules.ts";
-
-/** A maintained app, and what the team offers of it. */
-export interface OfferedApp {
-  readonly id: number;
-  readonly slug: string;
-  readonly name: string;
-  readonly platform: string;
-  /** Null: the team does not offer the app. */
-  readonly offer: {
-    readonly title_id: number;
-    readonly version: string;
-    readonly pre_install_query: string;
-    /** Returns a row on hosts that have at least this version, or do not have the app. */
-    readonly query: string;
-  } | null;
-}
-
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** Null: the catalogue has no such app. `teamId` null: hosts without a team. */
-    readonly offeredApp: (
-      store: ServerTx,
-      teamId: number | null,
-      named: { readonly slug: string } | { readonly id: number },
-    ) => Promise<OfferedApp | null>;
-  }
-}
 
 type PatchColumns = Pick<
   Columns,
@@ -72,7 +47,7 @@ export async function patchColumns(
 }
 
 async function ofApp(
-  { store, extensions }: Context,
+  { store }: Context,
   place: Place,
   given: PolicyChanges,
   before: PolicyRow | undefined,
@@ -82,7 +57,7 @@ async function ofApp(
   const slug = given.svc_maintained_app_slug;
   const named = slug ? { slug } : before?.catalogue_app_id ? { id: before.catalogue_app_id } : null;
   if (!named) throw refused(`${slugField} is required with the type patch`, slugField);
-  const app = await extensions.offeredApp(store, place.team_id, named);
+  const app = await offeredApp(store, place.team_id, named);
   if (!app) throw refused(`the catalogue has no maintained app ${JSON.stringify(slug ?? "")}`, slugField);
   if (!app.offer) throw refused(`the team does not offer the maintained app ${app.slug}`, slugField);
   const { title_id, query, pre_install_query } = app.offer;

@@ -7,7 +7,7 @@ import { parts } from "../../platform/core/concurrency/parts.ts";
 import { type Context, service } from "../../platform/core/context.ts";
 import { alreadyExists } from "../../platform/core/errors.ts";
 import { checkLicenseRuns } from "../../platform/core/http/tier.ts";
-import { newResultIds } from "../../platform/result-ids/new-ids.ts";
+import { newResultIds } from "../../platform/shared-rows/result-ids.ts";
 import { oneOf } from "../../platform/store/query.ts";
 import { UniqueViolation } from "../../platform/store/store.ts";
 import { addTask } from "../../platform/tasks/queue.ts";

@@ -2,6 +2,7 @@
 
 import type { PolicyRow } from "../../checks/policies/applies.ts";
 import { setNotice, takeAction } from "../../checks/policies/automations.ts";
+import { offeredApp } from "../../checks/policies/maintained-apps.ts";
 import type { policyInstalls } from "../../checks/policies/tables.ts";
 import { resendForPolicy } from "../../devices/profiles/resend.ts";
 import { operationLock } from "../../hosts/operations/queue.ts";
@@ -101,7 +102,7 @@ async function noticeFirst(inside: Context, row: Asked, policy: PolicyRow): Prom
   const [host, title] = [await store.hosts.get(host_id), await store.softwareTitles.get(policy.software_title_id!)];
   if (!host || !title || (await hasPendingRun(store, host_id, title.id))) return "drop";
   if (uuid === null) {
-    const app = await inside.extensions.offeredApp(store, host.team_id, { id: policy.catalogue_app_id ?? 0 });
+    const app = await offeredApp(store, host.team_id, { id: policy.catalogue_app_id ?? 0 });
     if (!app?.offer) return "drop";
     const text = noticeScript(app.platform, app.name, app.offer.version);
     const asked = await unlessRefused(inside, row, "the user of a host was not notified before patching", async () =>

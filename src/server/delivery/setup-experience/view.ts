@@ -1,4 +1,5 @@
 // What agents, hosts' own pages and users see of the setup of a host.
+
 import type { z } from "zod";
 import type { HostSetup, SetupItem, SetupResults } from "../../../api/delivery/setup-results.ts";
 import { type HostRow, hostFor } from "../../hosts/hosts/access.ts";
@@ -6,6 +7,7 @@ import { type Context, isPremium } from "../../platform/core/context.ts";
 import { inTeam } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, oneOf } from "../../platform/store/query.ts";
+import { ownIcons } from "../../software/software/icons.ts";
 import { listingOf } from "../store-apps/apps.ts";
 import { deviceSteps } from "./device-waits.ts";
 import { outcomeOf, type PlannedItem, plannedItems } from "./items.ts";
@@ -34,7 +36,7 @@ async function itemsOf(store: ServerTx, host: HostRow, setup: HostSetupRow | nul
 }
 
 /** Icons of titles: those that the team has set come before those of the store. */
-async function iconsOf({ store, extensions }: Context, teamId: number | null, items: readonly Seen[]) {
+async function iconsOf({ store }: Context, teamId: number | null, items: readonly Seen[]) {
   const idsOf = (some: readonly Seen[]) => some.flatMap(({ title_id }) => title_id ?? []);
   const inStore = idsOf(items.filter(({ kind }) => kind === "store_app"));
   const where = and(inTeam(teamId ?? 0), oneOf("title_id", inStore));
@@ -42,7 +44,7 @@ async function iconsOf({ store, extensions }: Context, teamId: number | null, it
   const listed = await Promise.all(
     apps.map(async (app) => [app.title_id, (await listingOf(store, app))?.icon_url ?? null] as const),
   );
-  return new Map<number, string | null>([...listed, ...(await extensions.ownIcons(store, teamId, idsOf(items)))]);
+  return new Map<number, string | null>([...listed, ...(await ownIcons(store, teamId, idsOf(items)))]);
 }
 
 const itemOnWire = ({ kind, title_id, uuid, ...item }: Seen, icon_url: string | null): SetupItem => ({

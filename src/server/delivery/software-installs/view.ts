@@ -1,7 +1,6 @@
 // Results of installations, and what views of hosts and packages show of them.
 
 import { InstallResult } from "../../../api/delivery/software-installs.ts";
-import type { InstallCounts } from "../../../api/software/packages.ts";
 import type { HostSoftwareItem } from "../../../api/software/software.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { notFound } from "../../platform/core/errors.ts";
@@ -78,22 +77,6 @@ export function endingOf(exitCode: number): string {
   if (exitCode === -1) return "did not end in time, was interrupted, or could not start";
   if (exitCode === -2) return "was not run, because scripts are disabled on the host";
   return `ended with the exit code ${exitCode}`;
-}
-
-/** On how many hosts each package is in which state. */
-export async function countInstalls(
-  store: ServerTx,
-  installers: readonly Pick<Installer, "id">[],
-): Promise<ReadonlyMap<number, InstallCounts>> {
-  const counted = await Promise.all(
-    installers.map(async ({ id }) => {
-      const counts = { installed: 0, pending_install: 0, failed_install: 0, pending_uninstall: 0, failed_uninstall: 0 };
-      for (const { value, count } of await store.softwareInstalls.groupCount("status", eq("installer_id", id)))
-        counts[value as keyof InstallCounts] = count;
-      return [id, counts] as const;
-    }),
-  );
-  return new Map(counted);
 }
 
 type ShownPackage = NonNullable<HostSoftwareItem["software_package"]>;

@@ -1,5 +1,6 @@
 // Apps of the managed Play store. Devices get them with their policies, so nothing is installed by commands, and no
 // licenses are needed.
+import { playApp } from "../../devices/android/enterprise/applications.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { inTeam } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
@@ -7,23 +8,9 @@ import { and, eq } from "../../platform/store/query.ts";
 import { withTitle } from "../../software/software/host-conditions.ts";
 import type { ListingRow, StoreAppRow } from "./tables.ts";
 
-/** What the store says of an app. */
-interface PlayApp {
-  readonly name: string;
-  readonly icon_url: string | null;
-  readonly version: string;
-}
-
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** 422 if the organization cannot get the app, 404 while Android is not managed. Not in a transaction. */
-    readonly playApp: (ctx: Context, packageName: string) => Promise<PlayApp>;
-  }
-}
-
 /** The store is asked each time. Not in a transaction. */
 export async function androidListing(ctx: Context, packageName: string): Promise<ListingRow> {
-  const app = await ctx.extensions.playApp(ctx, packageName);
+  const app = await playApp(ctx, packageName);
   const [row] = await ctx.store.storeListings.upsert(
     [{ ...app, adam_id: packageName, platform: "android", bundle_identifier: packageName, read_at: ctx.clock.iso() }],
     { on: ["adam_id", "platform"] },

@@ -15,12 +15,12 @@ import { authorize, inTeam } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, oneOf } from "../../platform/store/query.ts";
 import { compareText } from "../../platform/store/rows.ts";
-import { teamIdNamed } from "../../settings/teams/access.ts";
+import { type TeamScope, teamIdNamed, teamScope } from "../../settings/teams/access.ts";
 import { addPolicyFor, quote } from "../../software/installers/automatic.ts";
 import { installerOfTitle } from "../../software/installers/hosts.ts";
-import { changingPackages } from "../../software/installers/packages.ts";
+import { changingPackages, deletePackage } from "../../software/installers/packages.ts";
 import { checkAppConfiguration } from "../../software/installers/scripts.ts";
-import { installedDuringSetup, type OtherOffer } from "../../software/installers/service.ts";
+import { installedDuringSetup } from "../../software/installers/service.ts";
 import { namedCategories } from "../../software/self-service/categories.ts";
 import { dropIconOf, iconUrlOf } from "../../software/self-service/icon-rows.ts";
 import { titleIdFor } from "../../software/software/titles/titles.ts";
@@ -288,20 +288,27 @@ async function removeApp(inside: Context, team: TeamName, row: StoreAppRow): Pro
 }
 
 /** How store apps share titles with packages. */
-export const storeAppOffer: OtherOffer = {
-  isOffered: async (store, titleId, teamId) => (await appOfTitle(store, titleId, teamId)) !== null,
-  async remove(inside, team, titleId) {
-    const { store } = inside;
-    const row = await appOfTitle(store, titleId, team.team_id);
-    if (!row) return false;
-    const installs = and(inTeam(team.team_id ?? 0), eq("software_title_id", titleId));
-    const policy = await store.policies.first({ where: installs });
-    if (policy) throw conflict(`the policy ${JSON.stringify(policy.name)} installs the app: change it first`);
-    if (row.install_during_setup) throw installedDuringSetup("app");
-    await removeApp(inside, team, row);
-    return true;
-  },
-};
+/** In the caller's transaction (`changingPackages`). False: the team does not offer an app for the title. */
+export async function removeAppOfTitle(inside: Context, team: TeamScope, titleId: number): Promise<boolean> {
+  const { store } = inside;
+  const row = await appOfTitle(store, titleId, team.team_id);
+  if (!row) return false;
+  const installs = and(inTeam(team.team_id ?? 0), eq("software_title_id", titleId));
+  const policy = await store.policies.first({ where: installs });
+  if (policy) throw conflict(`the policy ${JSON.stringify(policy.name)} installs the app: change it first`);
+  if (row.install_during_setup) throw installedDuringSetup("app");
+  await removeApp(inside, team, row);
+  return true;
+}
+
+/** What the team offers for a title: its store app, or its package. */
+export async function removeOffer(ctx: Context, titleId: number, teamId: number): Promise<Record<string, never>> {
+  const team = await teamScope(ctx, "packages:write", teamId);
+  await changingPackages(ctx, async (inside) => {
+    if (!(await removeAppOfTitle(inside, team, titleId))) await deletePackage(inside, team, titleId);
+  });
+  return {};
+}
 
 export const listingOf = (
   store: ServerTx,

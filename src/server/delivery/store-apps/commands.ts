@@ -1,8 +1,10 @@
 // The commands by which devices install store apps, and show that they have done so.
+
 import { dictsIn, type PlistDict, stringIn } from "../../../plist/value.ts";
 import type { AppleDeviceListener } from "../../devices/apple/channel/listeners.ts";
-import { APPLE_LANE, type AppleAnswer, answerOf, appleCommandKind } from "../../devices/apple/commands/kind.ts";
+import { type AppleAnswer, answerOf, appleCommandKind } from "../../devices/apple/commands/kind.ts";
 import { sendAppleCommands } from "../../devices/apple/commands/send.ts";
+import { APPLE_LANE } from "../../devices/apple/lane.ts";
 import type { Ending, Inside, Operation } from "../../hosts/operations/kind.ts";
 import { dropOperations, openOperations } from "../../hosts/operations/queue.ts";
 import { channels } from "../../platform/core/channels.ts";
@@ -137,13 +139,3 @@ export const storeAppListener: AppleDeviceListener = {
     if ([storeAppCommand.name, storeAppVerification.name, IN_HOUSE].includes(kind)) await verifyDue(inside, host_id);
   },
 };
-
-/** What the results of the command show. */
-export async function installMetadata(ctx: Pick<Context, "store" | "settings">, commandUuid: string) {
-  const row = await ctx.store.storeAppInstalls.first({ where: eq("command_uuid", commandUuid) });
-  if (!row) return null;
-  return {
-    software_installed: row.status === "installed",
-    vpp_verify_timeout_seconds: Math.round(ctx.settings.vpp_verify_timeout / 1000),
-  };
-}

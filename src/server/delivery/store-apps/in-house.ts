@@ -4,6 +4,7 @@ import type { Content, Download } from "../../../api/bodies.ts";
 import { inHouseAppsApi } from "../../../api/delivery/in-house-apps.ts";
 import type { PlistDict } from "../../../plist/value.ts";
 import { writePlist } from "../../../plist/write.ts";
+import type { AppleDeviceListener } from "../../devices/apple/channel/listeners.ts";
 import { appleCommandKind, type MadeLate } from "../../devices/apple/commands/kind.ts";
 import { deviceUrl } from "../../devices/apple/trust/service.ts";
 import { commandOf } from "../../devices/commands/rows.ts";
@@ -34,7 +35,7 @@ export const inHouseCommand = appleCommandKind({
 });
 
 /** The address contains a token that is made when the device gets the command: it may have waited for days. */
-export const inHouseInstallCommand: MadeLate = async (ctx, operation) => {
+const inHouseInstallCommand: MadeLate = async (ctx, operation) => {
   const { store, clock, random } = ctx;
   const row = await pendingInstall(ctx, operation);
   const token = `${row?.id ?? 0}.${random.token(32)}`;
@@ -52,6 +53,10 @@ export const inHouseInstallCommand: MadeLate = async (ctx, operation) => {
     ManagementFlags: REMOVE_WITH_MANAGEMENT,
     ...(await configurationOf(ctx, row)),
   };
+};
+
+export const inHouseCommandListener: AppleDeviceListener = {
+  madeLate: { [inHouseCommand.name]: inHouseInstallCommand },
 };
 
 /** The settings of the app, as the team has them when the device gets the command. */

@@ -1,8 +1,9 @@
 import { inHouseAppsApi } from "../../../api/delivery/in-house-apps.ts";
 import { storeAppsApi } from "../../../api/delivery/store-apps.ts";
 import { vppApi } from "../../../api/delivery/vpp.ts";
+import { packagesApi } from "../../../api/software/packages.ts";
 import { type Route, route } from "../../platform/core/http/route.ts";
-import { addApp, editApp, listLicensed, replaceApps } from "./apps.ts";
+import { addApp, editApp, listLicensed, removeOffer, replaceApps } from "./apps.ts";
 import { inHouseFile, inHouseManifest } from "./in-house.ts";
 import { addToken, deleteOnlyToken, deleteToken, listTokens, renewToken, setTokenTeams } from "./tokens.ts";
 
@@ -18,6 +19,7 @@ export const storeAppRoutes: readonly Route[] = [
   route(vppApi.renew, ({ params, body }, ctx) => renewToken(ctx, params.id, Buffer.from(body.token.bytes))),
   route(vppApi.delete, ({ params }, ctx) => deleteToken(ctx, params.id)),
   route(vppApi.deleteFirst, (_input, ctx) => deleteOnlyToken(ctx)),
+  route(packagesApi.delete, ({ params, query }, ctx) => removeOffer(ctx, params.id, query.team_id)),
   route(storeAppsApi.list, ({ query }, ctx) => listLicensed(ctx, query.team_id)),
   route(storeAppsApi.add, ({ body }, ctx) => addApp(ctx, body)),
   route(storeAppsApi.edit, ({ params, body }, ctx) => editApp(ctx, params.id, body)),

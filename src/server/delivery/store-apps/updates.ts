@@ -1,7 +1,8 @@
 // Updates of store apps on iPhones and iPads, at times of day that teams choose.
+
 import { isOlder } from "../../../text/versions.ts";
-import { isReachable } from "../../devices/apple/channel/devices.ts";
 import { appleEnrollments } from "../../devices/apple/channel/tables.ts";
+import { isReachable } from "../../devices/apple/push/devices.ts";
 import { scopePredicate } from "../../hosts/labels/scope.ts";
 import { scopeOf } from "../../hosts/labels/targeting.ts";
 import { operationLock } from "../../hosts/operations/queue.ts";

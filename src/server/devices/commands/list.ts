@@ -139,16 +139,6 @@ async function read(ctx: Context, ids: readonly number[]): Promise<CommandResult
   });
 }
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** What features add to the results of their commands; null: the command is not theirs. */
-    readonly resultsMetadata: readonly ((
-      ctx: Context,
-      commandUuid: string,
-    ) => Promise<CommandResult["results_metadata"] | null>)[];
-  }
-}
-
 async function teamsOf(store: ServerTx, rows: readonly CommandRow[]): Promise<ReadonlyMap<number, number | null>> {
   const ids = [...new Set(rows.map(({ host_id }) => host_id))];
   return new Map(
@@ -156,12 +146,14 @@ async function teamsOf(store: ServerTx, rows: readonly CommandRow[]): Promise<Re
   );
 }
 
-async function metadataOf(ctx: Context, uuid: string): Promise<CommandResult["results_metadata"]> {
-  for (const source of ctx.extensions.resultsMetadata) {
-    const found = await source(ctx, uuid);
-    if (found !== null) return found;
-  }
-  return {};
+/** Commands that install apps show whether the app is installed. */
+async function metadataOf({ store, settings }: Context, uuid: string): Promise<CommandResult["results_metadata"]> {
+  const row = await store.storeAppInstalls.first({ where: eq("command_uuid", uuid) });
+  if (!row) return {};
+  return {
+    software_installed: row.status === "installed",
+    vpp_verify_timeout_seconds: Math.round(settings.vpp_verify_timeout / 1000),
+  };
 }
 
 async function onWire(store: ServerTx, rows: readonly CommandRow[]): Promise<Command[]> {

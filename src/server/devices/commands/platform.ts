@@ -3,6 +3,7 @@
 import type { HostRow } from "../../hosts/hosts/access.ts";
 import type { Lane, OperationKind } from "../../hosts/operations/kind.ts";
 import type { Context } from "../../platform/core/context.ts";
+import { extensionPoint } from "../../platform/core/extensions.ts";
 
 export interface ReadCommand {
   readonly requestType: string;
@@ -38,19 +39,15 @@ export interface CommandPlatform {
   payload(command: { readonly command_uuid: string; readonly content: string }): string;
 }
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    readonly commandPlatforms: readonly CommandPlatform[];
-  }
-}
+export const commandPlatforms = extensionPoint<CommandPlatform>("platforms of commands");
 
 type Backing = Pick<Context, "extensions">;
 
 export const platformServing = ({ extensions }: Backing, host: Pick<HostRow, "platform">): CommandPlatform | null =>
-  extensions.commandPlatforms.find((platform) => platform.serves(host)) ?? null;
+  extensions.of(commandPlatforms).find((platform) => platform.serves(host)) ?? null;
 
 export function platformOfLane({ extensions }: Backing, lane: Lane): CommandPlatform {
-  const platform = extensions.commandPlatforms.find((one) => one.lane === lane);
+  const platform = extensions.of(commandPlatforms).find((one) => one.lane === lane);
   if (!platform) throw new Error(`no platform has commands in the lane ${lane}`);
   return platform;
 }

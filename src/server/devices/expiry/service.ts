@@ -1,10 +1,17 @@
 // Certificates and tokens that somebody must renew: 30 days before the end of each, an activity, a warning in
 // `svc doctor` and a metric.
+
 import { recordActivity } from "../../platform/activities/record.ts";
 import { days } from "../../platform/core/clock.ts";
 import { type Services, serviceContext, within } from "../../platform/core/context.ts";
+import { extensionPoint } from "../../platform/core/extensions.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { eq } from "../../platform/store/query.ts";
+
+/** What somebody must renew. */
+export type ExpiringSource = (store: ServerTx) => Promise<readonly Expiring[]>;
+
+export const expiringThings = extensionPoint<ExpiringSource>("what expires");
 
 export interface Expiring {
   /** Name of the certificate or token, such as `push certificate`. */
@@ -12,17 +19,10 @@ export interface Expiring {
   readonly not_valid_after: string;
 }
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** What somebody must renew. */
-    readonly expiring: readonly ((store: ServerTx) => Promise<readonly Expiring[]>)[];
-  }
-}
-
 const WARNING = days(30);
 
 export async function listExpiring({ store, extensions }: Pick<Services, "extensions"> & { store: ServerTx }) {
-  const lists = await Promise.all(extensions.expiring.map((source) => source(store)));
+  const lists = await Promise.all(extensions.of(expiringThings).map((source) => source(store)));
   return lists.flat();
 }
 

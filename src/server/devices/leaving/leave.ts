@@ -6,14 +6,13 @@ import type { Inside } from "../../hosts/operations/kind.ts";
 import { operationLock } from "../../hosts/operations/queue.ts";
 import { type Context, within } from "../../platform/core/context.ts";
 import { mdmOff } from "../../platform/core/errors.ts";
+import { extensionPoint } from "../../platform/core/extensions.ts";
 import { forgetProfiles } from "../profiles/host-rows.ts";
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** Each asks a device of the host to leave device management, and returns whether there is one. */
-    readonly askToLeave: readonly ((inside: Context, hostId: number) => Promise<boolean>)[];
-  }
-}
+/** Asks a device of the host to leave device management, and returns whether there is one. */
+export type LeaveRequest = (inside: Context, hostId: number) => Promise<boolean>;
+
+export const leaveRequests = extensionPoint<LeaveRequest>("requests to leave device management");
 
 /**
  * This server no longer manages the host, and knows nothing of its profiles. False if it did not manage it.
@@ -33,7 +32,8 @@ export async function unenrollHost(ctx: Context, id: number): Promise<Record<str
   const host = await hostFor(ctx, "mdm:unenroll", id);
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    for (const ask of ctx.extensions.askToLeave) if (await ask(inside, host.id)) return setLeaving(inside, host.id);
+    for (const ask of ctx.extensions.of(leaveRequests))
+      if (await ask(inside, host.id)) return setLeaving(inside, host.id);
     if (!(await endManagement(inside, host.id, null))) throw mdmOff();
   }, operationLock(host.id));
   return {};

@@ -1,6 +1,8 @@
 // What a platform adds to profiles: how its files are read, which hosts may get them, and how they get there.
+
 import type { Entry } from "../../platform/activities/record.ts";
 import type { Context } from "../../platform/core/context.ts";
+import { extensionPoint } from "../../platform/core/extensions.ts";
 import type { Predicate } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
 import type { configurationProfiles, hostProfiles, PlatformName, ProfileKind } from "./tables.ts";
@@ -73,14 +75,10 @@ export interface ProfilePlatform {
   edited(kind: ProfileKind, team: TeamName): Entry;
 }
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    readonly profilePlatforms: readonly ProfilePlatform[];
-  }
-}
+export const profilePlatforms = extensionPoint<ProfilePlatform>("platforms of profiles");
 
 export function platformOf({ extensions }: Pick<Context, "extensions">, name: PlatformName): ProfilePlatform {
-  const platform = extensions.profilePlatforms.find((one) => one.name === name);
+  const platform = extensions.named(profilePlatforms, name);
   if (!platform) throw new Error(`no platform of profiles is named ${name}`);
   return platform;
 }

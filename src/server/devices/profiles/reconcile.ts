@@ -1,5 +1,6 @@
 // Compares what hosts should have with what they have, and queues the differences. Every step works on sets: without
 // differences, its number of statements depends on the number of profiles, not on that of hosts.
+
 import { setImmediate } from "node:timers/promises";
 import { FILEVAULT_IDENTIFIER, settleMacs } from "../../hosts/disk-encryption/macs.ts";
 import { hosts } from "../../hosts/hosts/tables.ts";
@@ -11,7 +12,14 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, everything, exists, isNull, not, oneOf, or, type Predicate } from "../../platform/store/query.ts";
 import { contentsOf } from "./contents.ts";
 import { applyEvents, changingHosts } from "./host-rows.ts";
-import { type Delivery, type HostProfileRow, type ProfilePlatform, type ProfileRow, platformOf } from "./platform.ts";
+import {
+  type Delivery,
+  type HostProfileRow,
+  type ProfilePlatform,
+  type ProfileRow,
+  platformOf,
+  profilePlatforms,
+} from "./platform.ts";
 import { renewChallenges } from "./scep.ts";
 import { hostsToGetIt, hostsToKeepIt, labelsOfProfiles, type ProfileLabel } from "./scope.ts";
 import type { ProfileEvent } from "./state.ts";
@@ -234,7 +242,7 @@ async function removeOrphans(ctx: Context, extent: Extent, signal?: AbortSignal)
   const isKnown = new Set(known.map(({ uuid }) => uuid));
   const orphans = uuids.filter((uuid) => !isKnown.has(uuid));
   if (orphans.length === 0) return 0;
-  const platforms = ctx.extensions.profilePlatforms.map(({ name }) => name);
+  const platforms = ctx.extensions.of(profilePlatforms).map(({ name }) => name);
   const where = and(
     oneOf("profile_uuid", orphans),
     eq("operation_type", "install"),
@@ -248,7 +256,7 @@ async function removeOrphans(ctx: Context, extent: Extent, signal?: AbortSignal)
 async function dropUnmanaged(ctx: Context, extent: Extent, signal?: AbortSignal): Promise<number> {
   if (extent.profileIds !== undefined) return 0;
   let dropped = 0;
-  for (const { name, hosts: managed } of ctx.extensions.profilePlatforms) {
+  for (const { name, hosts: managed } of ctx.extensions.of(profilePlatforms)) {
     const where = and(amongHosts(extent), not(managed), exists(hostProfiles, "host_id", eq("platform", name)));
     dropped += await repeat(signal, async () => {
       if ((await ctx.store.hosts.first({ where })) === null) return 0;
@@ -304,7 +312,7 @@ async function renewVariables(
 /** Queues commands for everything that is to be delivered. Returns how many rows were taken. */
 function deliver(services: Services, signal?: AbortSignal): Promise<number> {
   const ctx = serviceContext(services, "profiles");
-  const platforms = ctx.extensions.profilePlatforms.map(({ name }) => name);
+  const platforms = ctx.extensions.of(profilePlatforms).map(({ name }) => name);
   const where = and(isNull("status"), oneOf("platform", platforms));
   return repeat(signal, async () => {
     // Without the lock most passes would wait for each other only to find nothing.

@@ -1,9 +1,11 @@
 // What uploads have to satisfy, whatever their platform.
+
 import { createHash } from "node:crypto";
 import { ACTIVATION_MAX, PROFILE_MAX } from "../../../api/devices/profiles.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { alreadyExists, invalid, mdmOff } from "../../platform/core/errors.ts";
 import type { ProfileFile, ProfilePlatform, ReadProfile } from "./platform.ts";
+import { profilePlatforms } from "./platform.ts";
 import { checkVariables, hasVariables } from "./variables.ts";
 
 export interface Upload extends ReadProfile {
@@ -43,7 +45,7 @@ export function parseUpload(
 ): Upload {
   if (bytes.byteLength === 0) throw invalid(field, "the profile is empty");
   if (bytes.byteLength > PROFILE_MAX) throw invalid(field, `the profile is larger than ${PROFILE_MAX} bytes`);
-  for (const platform of ctx.extensions.profilePlatforms) {
+  for (const platform of ctx.extensions.of(profilePlatforms)) {
     const found = platform.read({ bytes, name });
     if (found === null) continue;
     for (const [what, text] of Object.entries({ name: found.name, identifier: found.identifier })) {

@@ -1,28 +1,21 @@
 // Counts hosts by the status of their settings, and the profiles of one host.
+
 import type { ProfileStatus } from "../../../api/devices/profiles.ts";
 import { hostFor } from "../../hosts/hosts/access.ts";
+import { windowsServers } from "../../hosts/mdm-status/tables.ts";
 import { countSettings, type SettingCounts } from "../../hosts/os-settings/summary.ts";
 import { sharing } from "../../platform/core/concurrency/sharing.ts";
 import type { Context } from "../../platform/core/context.ts";
-import { and, eq, oneOf, type Predicate } from "../../platform/store/query.ts";
+import { and, eq, oneOf } from "../../platform/store/query.ts";
 import { requireAnyMdm } from "../gate.ts";
 import { profileFor, teamFor } from "./access.ts";
 import { profilesOnWire } from "./wire.ts";
-
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** Hosts that neither the summary of settings nor the filter by their status includes. */
-    readonly hostsWithoutStatus: Predicate;
-  }
-}
 
 export async function settingsSummary(ctx: Context, query: { team_id?: number | undefined }): Promise<SettingCounts> {
   const { team_id } = await teamFor(ctx, "mdm:read", query.team_id);
   return ctx.running
     .of(sharing)
-    .run(JSON.stringify(["profiles summary", team_id]), () =>
-      countSettings(ctx.store, team_id ?? 0, ctx.extensions.hostsWithoutStatus),
-    );
+    .run(JSON.stringify(["profiles summary", team_id]), () => countSettings(ctx.store, team_id ?? 0, windowsServers));
 }
 
 export async function statusOfProfile(ctx: Context, uuid: string): Promise<SettingCounts> {

@@ -1,6 +1,7 @@
 // The agent side of the server: caches, and one handler for every endpoint. Independent of HTTP.
 
 import { isRecord } from "../../../text/record.ts";
+import { compareDevices } from "../../automations/conditional-access/compliance/inventory.ts";
 import { createCarveIntake } from "../../checks/carves/intake.ts";
 import { createPolicyCache } from "../../checks/policies/cache.ts";
 import { createFailureIntake } from "../../checks/queries/failures.ts";
@@ -45,6 +46,7 @@ import { keyNamedBy } from "./http/sender.ts";
 import { dueQueries } from "./ingest/distributed-read.ts";
 import { createIngest } from "./ingest/ingest.ts";
 import { isEmpty, parseWrite, readResults } from "./ingest/results.ts";
+import { inventorySources } from "./ingest/sources.ts";
 import { createDetailQueries } from "./inventory/detail-queries.ts";
 import { createLogIntake, type LogIntake } from "./logs/log.ts";
 
@@ -79,13 +81,13 @@ export const agents = startedPart("query agents", startAgent);
 async function startAgent(services: Services): Promise<Agent> {
   const { store, settings, clock, log } = services;
   const labels = await createLabelCache(services);
-  const policies = await createPolicyCache(services);
+  const policies = await createPolicyCache(services, compareDevices);
   const plans = await createPlanCache(services);
   const configs = await createConfigCache(services, plans);
   const cache = await createHostCache(services);
   const enrollment = createEnrollment(services, { hosts: cache, configs });
   const live = services.running.of(liveQueries);
-  const details = createDetailQueries(services.extensions.inventory);
+  const details = createDetailQueries(services.extensions.of(inventorySources));
   const ingest = await createIngest(services, { configs, labels, policies, details });
   const reports = await createReportIntake(services, plans);
   const failures = createFailureIntake(services, plans);

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { ConfigurationState, configurationApi } from "../../../api/edge/configuration.ts";
 import { hostsByName } from "../../hosts/labels/members.ts";
-import { nameHosts } from "../../hosts/labels/spec.ts";
+import { nameHosts } from "../../inventory/labels/spec.ts";
 import { inTurns, parts } from "../../platform/core/concurrency/parts.ts";
 import { type Context, isPremium, within } from "../../platform/core/context.ts";
 import { forbiddenFor } from "../../platform/core/errors.ts";

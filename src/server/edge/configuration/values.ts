@@ -7,7 +7,7 @@ import { isMask } from "../../../api/fields.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { invalid } from "../../platform/core/errors.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
-import { serverSecret } from "../../platform/secrets/service.ts";
+import { serverSecret } from "../../platform/shared-rows/secrets.ts";
 
 export type Json = z.core.util.JSONType;
 

@@ -1,4 +1,5 @@
 // The view of a host for its user (device page and desktop app).
+
 import type { z } from "zod";
 import type { DeviceHost, DevicePolicy, desktopAppApi, deviceApi } from "../../../api/edge/device.ts";
 import type { HostPolicy } from "../../../api/hosts/host.ts";
@@ -10,6 +11,7 @@ import { type Context, isPremium, service } from "../../platform/core/context.ts
 import { linkTo } from "../../platform/core/http/links.ts";
 import { countAttempt } from "../../platform/rate-limits/shared.ts";
 import { and, eq, isNull } from "../../platform/store/query.ts";
+import { hostOffers } from "../../software/software/host-offers.ts";
 import { migrationOf } from "./migration.ts";
 
 /** A valid device token grants access to this host, whatever the roles of users. */
@@ -17,7 +19,7 @@ export const asOwner = (ctx: Context): Context => ({ ...ctx, user: service });
 
 /** Whether the host can install something that is offered to its user. */
 const hasSelfService = async ({ store, extensions }: Context, host: HostRow): Promise<boolean> =>
-  (await Promise.all(extensions.hostOffers.map((offersOf) => offersOf(store, host))))
+  (await Promise.all(extensions.of(hostOffers).map((offersOf) => offersOf(store, host))))
     .flat()
     .some(({ isAvailable, isSelfService }) => isAvailable && isSelfService);
 

@@ -1,20 +1,19 @@
 // Pages read and change data through the API's own routes, so the same permissions apply to them.
+
 import type { AnyEndpoint, InputOf, ReplyOf } from "../../../api/endpoint.ts";
 import type { Context } from "../../platform/core/context.ts";
+import { extensionPoint } from "../../platform/core/extensions.ts";
 import type { RawInput, Reply, Route } from "../../platform/core/http/route.ts";
+import { memo } from "../../platform/core/memo.ts";
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** Every route of the API. */
-    readonly routes: readonly Route[];
-  }
-}
+export const apiRoutes = extensionPoint<Route>("routes of the API");
 
-let known: ReadonlyMap<AnyEndpoint, Route> | undefined;
+const byEndpoint = memo(
+  (routes: readonly Route[]): ReadonlyMap<AnyEndpoint, Route> => new Map(routes.map((one) => [one.endpoint, one])),
+);
 
 function routeOf({ extensions }: Context, endpoint: AnyEndpoint): Route {
-  known ??= new Map(extensions.routes.map((one) => [one.endpoint, one]));
-  const found = known.get(endpoint);
+  const found = byEndpoint(extensions.of(apiRoutes)).get(endpoint);
   if (!found) throw new Error(`no route for ${endpoint.method} ${endpoint.path}`);
   return found;
 }

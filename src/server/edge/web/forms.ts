@@ -6,7 +6,7 @@ import { ApiError, unsupportedMediaType } from "../../platform/core/errors.ts";
 import { type BodySource, formFields, readBytes } from "../../platform/core/http/body.ts";
 import { sameText } from "../../platform/core/random.ts";
 import { part } from "../../platform/core/running.ts";
-import { serverSecret } from "../../platform/secrets/service.ts";
+import { serverSecret } from "../../platform/shared-rows/secrets.ts";
 
 const FORM_MAX = 64 * 1024;
 export const FORM_FIELD = "form_token";

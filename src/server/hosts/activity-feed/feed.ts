@@ -1,9 +1,9 @@
 // The background part of activities in one server: the sealer, and the readers that follow sealed entries.
 
-import { startSealer } from "../../platform/activities/sealer.ts";
 import { channels } from "../../platform/core/channels.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { startedPart } from "../../platform/core/running.ts";
+import { startSealer } from "../../platform/outbox/activities.ts";
 
 interface Feed {
   /**

@@ -8,45 +8,51 @@ import { recordActivity } from "../../platform/activities/record.ts";
 import { type Context, within } from "../../platform/core/context.ts";
 import { ApiError, conflict, forbiddenFor, notFound } from "../../platform/core/errors.ts";
 import { maySomewhere } from "../../platform/core/security/access.ts";
+import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, gt } from "../../platform/store/query.ts";
 import { contextOf, REQUESTER_GONE } from "../../platform/tasks/requester.ts";
-import type { RunningTask } from "../../platform/tasks/task.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
 import type { Expected } from "../hosts/selection.ts";
 import { spend } from "./budget.ts";
 import { aboutApproval } from "./request.ts";
-import { approvalLock, runDelete } from "./run.ts";
 import type { Asked } from "./tables.ts";
 import { type ApprovalRow, permissions, shownRow, stateOf, viewOf } from "./view.ts";
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** What approvals are asked for. */
-    readonly approvedActs: {
-      /** The ids of the hosts, if they are the expected ones and the caller may do this to all of them. */
-      readonly hosts: (ctx: Context, action: Action, asked: Asked, expected: Expected) => Promise<number[]>;
-      readonly wipe: (ctx: Context, host: HostRow, wipeType?: WindowsWipeType) => Promise<unknown>;
-      /** The steps of a task that deletes these hosts. */
-      readonly remove: (
-        ctx: Context,
-        ids: readonly number[],
-        task: Pick<RunningTask<unknown>, "progress" | "step">,
-      ) => Promise<void>;
-    };
-  }
+/** Serializes changes of one request. */
+export const approvalLock = (id: number) => ({ lock: `approval-${id}` as const });
+
+/** What approvals are asked for. */
+export interface ApprovedActs {
+  /** The ids of the hosts, if they are the expected ones and the caller may do this to all of them. */
+  hosts(ctx: Context, action: Action, asked: Asked, expected: Expected): Promise<number[]>;
+  wipe(ctx: Context, host: HostRow, wipeType?: WindowsWipeType): Promise<unknown>;
+  /**
+   * Deletes the hosts in the name of the requester. `beside` runs in the transaction that makes the task. Returns when
+   * all are deleted, or after some seconds; the task then goes on.
+   */
+  remove(
+    requester: Context,
+    approval: Pick<ApprovalRow, "id">,
+    ids: readonly number[],
+    beside: (store: ServerTx, taskId: number) => Promise<void>,
+  ): Promise<void>;
 }
 
 /** The updated request. `goesOn` is true if the action takes longer than this call. */
-export async function approve(ctx: Context, id: number): Promise<{ approval: Approval; goesOn: boolean }> {
+export async function approve(
+  ctx: Context,
+  id: number,
+  acts: ApprovedActs,
+): Promise<{ approval: Approval; goesOn: boolean }> {
   const row = await shownRow(ctx, id);
   refuseOwn(ctx, row);
   refuseDecided(ctx, row);
   const requester = (await contextOf(ctx, row.requested_by)) ?? (await endVoid(ctx, row, REQUESTER_GONE));
-  const ids = await hostsAsSeen(ctx, requester, row);
+  const ids = await hostsAsSeen(ctx, requester, row, acts);
   const [only] = ids;
-  if (row.action === "wipe_host") await wipeApproved(ctx, requester, row, only!);
+  if (row.action === "wipe_host") await wipeApproved(ctx, requester, row, { acts, hostId: only! });
   else {
-    await runDelete(requester, row, ids, async (tx, task_id) => {
+    await acts.remove(requester, row, ids, async (tx, task_id) => {
       await grant(within(ctx, tx), id, { state: "approved", task_id });
       await spend(within(requester, tx), "delete", ids.length);
     });
@@ -70,7 +76,7 @@ export async function deny(ctx: Context, id: number, reason: string): Promise<Ap
 }
 
 /** The hosts, if they are still those that were shown and both users may act on all of them. */
-async function hostsAsSeen(ctx: Context, requester: Context, row: ApprovalRow): Promise<number[]> {
+async function hostsAsSeen(ctx: Context, requester: Context, row: ApprovalRow, acts: ApprovedActs): Promise<number[]> {
   const permission = permissions[row.action];
   if (!maySomewhere(requester.user, permission))
     return endVoid(ctx, row, "the user who asked for it may no longer do it");
@@ -78,14 +84,14 @@ async function hostsAsSeen(ctx: Context, requester: Context, row: ApprovalRow): 
   let ids: number[];
   try {
     const choice = await ctx.store.approvalChoices.get(row.id);
-    ids = await ctx.extensions.approvedActs.hosts(requester, permission, choice?.asked ?? { ids: [] }, seen);
+    ids = await acts.hosts(requester, permission, choice?.asked ?? { ids: [] }, seen);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
     const why = error.errors[0]?.reason ?? error.message;
     return endVoid(ctx, row, error.status === 403 ? "the user who asked for it may no longer do it" : why);
   }
   try {
-    await ctx.extensions.approvedActs.hosts(ctx, permission, { ids }, {});
+    await acts.hosts(ctx, permission, { ids }, {});
   } catch (error) {
     // Another user may have approved it in the meantime, so that the hosts are gone.
     refuseDecided(ctx, (await ctx.store.approvals.get(row.id)) ?? row);
@@ -95,14 +101,24 @@ async function hostsAsSeen(ctx: Context, requester: Context, row: ApprovalRow): 
 }
 
 /** Approves and starts the wipe in a single transaction. */
-async function wipeApproved(ctx: Context, requester: Context, row: ApprovalRow, hostId: number): Promise<void> {
+async function wipeApproved(
+  ctx: Context,
+  requester: Context,
+  row: ApprovalRow,
+  { acts, hostId }: { readonly acts: ApprovedActs; readonly hostId: number },
+): Promise<void> {
   const host = await hostFor(requester, "hosts:lock", hostId);
   const set = { state: "done", finished_at: ctx.clock.iso() } as const;
   await ctx.store.tx(async (tx) => {
     const choice = await tx.approvalChoices.get(row.id);
     await grant(within(ctx, tx), row.id, set);
-    await ctx.extensions.approvedActs.wipe(within(requester, tx), host, choice?.asked.wipe_type);
+    await acts.wipe(within(requester, tx), host, choice?.asked.wipe_type);
   }, approvalLock(row.id));
+}
+
+/** Changes a request that was approved and is not done, as given by `set`. */
+export async function changeApproved(store: ServerTx, id: number, set: Partial<ApprovalRow>): Promise<void> {
+  await store.approvals.update({ where: and(eq("id", id), eq("state", "approved")), set });
 }
 
 /** Changes a pending request once, as given by `set`, in the caller's transaction. */

@@ -1,4 +1,5 @@
 // What a protocol passes to the enrollment service. See README.md.
+import { extensionPoint } from "../../platform/core/extensions.ts";
 import type { ServerTx, Tables } from "../../platform/core/tables.ts";
 import type { InsertOf } from "../../platform/store/table.ts";
 import type { HostRow } from "../hosts/access.ts";
@@ -14,12 +15,8 @@ export interface Hardware {
 /** Returns the id of the host with each hardware, in the order given; null: there is none. */
 export type HardwareLookup = (store: ServerTx, hardware: readonly Hardware[]) => Promise<readonly (number | null)[]>;
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** How device management finds hosts that it manages or expects. The first one that finds a host counts. */
-    readonly hostsOfHardware: readonly HardwareLookup[];
-  }
-}
+/** How device management finds hosts that it manages or expects. The first one that finds a host counts. */
+export const hostsOfHardware = extensionPoint<HardwareLookup>("hosts by their hardware");
 
 /** What the enrolling machine reports about itself. Nothing of it is proved, unless `isProved`. */
 export interface EnrollRequest {

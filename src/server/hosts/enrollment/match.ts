@@ -9,6 +9,7 @@ import {
   storedIdentifier,
 } from "../hosts/identifier.ts";
 import type { EnrollRequest, Hardware, Matched } from "./kind.ts";
+import { hostsOfHardware } from "./kind.ts";
 
 type Match<R> = Matched<R> & {
   /** The identifier to store. */
@@ -58,7 +59,7 @@ const isPlaceholder = ({ identifier, hardware_serial, node_key_hash }: HostRow):
 async function managedHosts<R extends EnrollRequest>({ store, extensions }: Home, requests: readonly R[]) {
   const asked = requests.filter((request): request is R & { hardware: Hardware } => request.hardware !== undefined);
   const ids = new Map<EnrollRequest, number>();
-  for (const lookup of asked.length === 0 ? [] : extensions.hostsOfHardware) {
+  for (const lookup of asked.length === 0 ? [] : extensions.of(hostsOfHardware)) {
     const found = await lookup(
       store,
       asked.map(({ hardware }) => hardware),

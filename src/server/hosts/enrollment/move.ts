@@ -1,23 +1,20 @@
 // Transfers hosts that enroll with another team's secret. The new team gets the enrolled machine, but nothing that was
 // entrusted to the previous team.
+
 import { hostsToRecord } from "../../platform/activities/by-host.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { type Context, service } from "../../platform/core/context.ts";
+import { extensionPoint } from "../../platform/core/extensions.ts";
 import { moveSoftwareCounts } from "../count-changes/software.ts";
 import { endAllPending } from "../host-actions/states.ts";
 import { moveEnrolling } from "../hosts/enrolled.ts";
 import { endAgentKeys } from "../managed-agents/rows.ts";
 import { moveSettings } from "../os-settings/statuses.ts";
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** Each drops something that was entrusted to the previous team of hosts, in the transaction that moves them. */
-    readonly dropEntrusted: readonly ((
-      inside: Pick<Context, "store" | "clock">,
-      hostIds: readonly number[],
-    ) => Promise<void>)[];
-  }
-}
+/** Drops something that was entrusted to the previous team of hosts, in the transaction that moves them. */
+export type DropEntrusted = (inside: Pick<Context, "store" | "clock">, hostIds: readonly number[]) => Promise<void>;
+
+export const dropEntrusted = extensionPoint<DropEntrusted>("what was entrusted to a team");
 
 /** The enrolling agent. Only its new key remains valid; all other keys of the host are deleted. */
 export type EnrollingAgent = "query_engine" | "managed_agent" | "apple_device" | "windows_device" | "android_device";
@@ -45,14 +42,14 @@ export async function moveEnrolledHosts(
   await moveSettings(store, ids, teamId);
   await moveEnrolling(store, ids, { teamId, keepsNodeKey: agent === "query_engine" });
   if (agent !== "managed_agent") await endAgentKeys(store, ids);
-  for (const drop of extensions.dropEntrusted) await drop({ store, clock }, ids);
+  for (const drop of extensions.of(dropEntrusted)) await drop({ store, clock }, ids);
   await endAllPending({ store, clock }, ids);
   const team = teamId === null ? null : await store.teams.get(teamId);
   const type = "transferred_hosts";
   const listed = await hostsToRecord({ store, clock, log, metrics }, ids, type);
   const recorded = hosts.filter(({ id }) => listed.has(id));
   if (recorded.length === 0) return;
-  await recordActivity({ store, clock, extensions, user: service }, type, {
+  await recordActivity({ store, clock, user: service }, type, {
     team_id: teamId,
     team_name: team?.name ?? null,
     host_ids: recorded.map(({ id }) => id),

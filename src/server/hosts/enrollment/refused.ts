@@ -28,7 +28,7 @@ export const secretOfOtherTeam = (secretTeam: number | null, hostTeam: number | 
 };
 
 export async function recordRefused(
-  { store, clock, log, metrics, extensions }: Pick<Context, "store" | "clock" | "log" | "metrics" | "extensions">,
+  { store, clock, log, metrics }: Pick<Context, "store" | "clock" | "log" | "metrics">,
   { host, agent, address, because: reason }: Refused,
 ): Promise<void> {
   metrics.enrollmentsRefused.inc({ agent });
@@ -45,7 +45,7 @@ export async function recordRefused(
       });
       if (known.some(({ details }) => details?.reason === reason && details.enrollment_plane === agent)) return;
       await recordActivity(
-        { store: tx, clock, extensions, user: service, address },
+        { store: tx, clock, user: service, address },
         type,
         {
           host_id: host.id,

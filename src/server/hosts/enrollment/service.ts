@@ -240,12 +240,12 @@ function movesOf(again: readonly Again[]): Map<number | null, HostRow[]> {
 }
 
 function recordNew(
-  { store, clock, extensions }: Pick<Context, "store" | "clock" | "extensions">,
+  { store, clock }: Pick<Context, "store" | "clock">,
   enrolled: readonly Enrolled<EnrollRequest>[],
 ): Promise<void> {
   const created = enrolled.filter(({ isNew }) => isNew);
   return recordActivities(
-    { store, clock, extensions, user: service },
+    { store, clock, user: service },
     "svc_enrolled",
     created.map(({ row }) => ({
       host_id: row.id,

@@ -1,8 +1,10 @@
 // Delivery of lock, unlock and wipe to devices. Each way of reaching devices is one deliverer; `server/extensions.ts`
 // lists them.
+
 import type { WindowsWipeType } from "../../../api/hosts/host-actions.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { invalid } from "../../platform/core/errors.ts";
+import { extensionPoint } from "../../platform/core/extensions.ts";
 import type { HostRow } from "../hosts/access.ts";
 
 export type HostAction = "lock" | "unlock" | "wipe";
@@ -25,6 +27,8 @@ export interface Deliverer {
   deliver(ctx: Context, host: HostRow, action: HostAction, options: ActionOptions): Promise<Delivery>;
 }
 
+export const hostActionDeliverers = extensionPoint<Deliverer>("deliverers of actions on hosts");
+
 export interface Delivery {
   /** Identifies the action when its result is reported. Null: nothing is asked of the host. */
   readonly reference: string | null;
@@ -32,14 +36,8 @@ export interface Delivery {
   readonly pin: string | null;
 }
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    readonly hostActionDeliverers: readonly Deliverer[];
-  }
-}
-
 export const delivererOf = ({ extensions }: Context, host: HostRow, action: HostAction): Deliverer | undefined =>
-  extensions.hostActionDeliverers.find((deliverer) => deliverer.serves(host, action));
+  extensions.of(hostActionDeliverers).find((deliverer) => deliverer.serves(host, action));
 
 /** The deliverer for this host; an error that names the missing requirement if there is none. */
 export async function delivererFor(ctx: Context, host: HostRow, action: HostAction): Promise<Deliverer> {

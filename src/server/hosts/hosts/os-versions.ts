@@ -2,8 +2,8 @@
 import type { Services } from "../../platform/core/context.ts";
 import { asCounts, countOf, without, writeCounts } from "../../platform/core/counts.ts";
 import { admitNames } from "../../platform/host-limits/shared-names.ts";
+import { removeUnused } from "../../platform/shared-rows/unused.ts";
 import { and, exists, isNull, not, oneOf } from "../../platform/store/query.ts";
-import { removeUnused } from "../../platform/unused-rows/remove.ts";
 import { systemVersionKey } from "../../platform/versions/ordering.ts";
 import { hosts } from "./tables.ts";
 

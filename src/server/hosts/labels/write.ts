@@ -1,17 +1,18 @@
 // Writes and deletes labels and their members in the caller's transaction.
 
-import { setImmediate as breathe } from "node:timers/promises";
 import { recordActivities } from "../../platform/activities/record.ts";
 import { parts } from "../../platform/core/concurrency/parts.ts";
 import type { Context } from "../../platform/core/context.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
-import { newResultIds } from "../../platform/result-ids/new-ids.ts";
+import { newResultIds } from "../../platform/shared-rows/result-ids.ts";
 import { eq, oneOf } from "../../platform/store/query.ts";
+import type { InsertOf } from "../../platform/store/table.ts";
 import { forgetErrors } from "../query-errors/errors.ts";
 import { notifyMembersChanged } from "./counts.ts";
-import { checkCustomVital, findMembers } from "./criteria.ts";
+import { checkCustomVital } from "./custom-vitals.ts";
 import { replaceMembers } from "./members.ts";
 import { admitLabelSql, reachOf } from "./reach.ts";
+import type { labels } from "./tables.ts";
 import type { LabelRow } from "./wire.ts";
 
 /** Locked by every change of labels and of the hosts of manual labels. */
@@ -22,7 +23,7 @@ export type LabelColumns = Pick<
   "name" | "description" | "query" | "platform" | "label_membership_type" | "criteria"
 >;
 
-interface LabelWrite {
+export interface LabelWrite {
   /** Absent for a new label. */
   readonly before?: LabelRow | undefined;
   readonly columns: LabelColumns;
@@ -32,8 +33,8 @@ interface LabelWrite {
 
 export const aboutLabel = ({ id, name }: Pick<LabelRow, "id" | "name">) => ({ label_id: id, label_name: name });
 
-/** Writes and announces the differences. Returns the resulting rows in the given order. */
-export async function keepLabels(ctx: Context, given: readonly LabelWrite[]): Promise<LabelRow[]> {
+/** Writes and announces the differences. Returns the resulting rows in the given order; those with criteria have no members yet. */
+export async function writeLabels(ctx: Context, given: readonly LabelWrite[]): Promise<LabelRow[]> {
   const { store, user } = ctx;
   const now = ctx.clock.iso();
   for (const { before, columns } of given) {
@@ -88,9 +89,7 @@ export async function keepLabels(ctx: Context, given: readonly LabelWrite[]): Pr
   await recordActivities(ctx, "created_label", made.map(aboutLabel));
   await recordActivities(ctx, "edited_label", edited.map(aboutLabel));
   let next = 0;
-  const rows = given.map(({ before, columns }) => (before ? { ...before, ...columns } : made[next++]!));
-  for (const row of rows) if (await findMembers(ctx, row)) await breathe();
-  return rows;
+  return given.map(({ before, columns }) => (before ? { ...before, ...columns } : made[next++]!));
 }
 
 const asks: ReadonlySet<string> = new Set(["query", "platform", "label_membership_type"]);
@@ -118,3 +117,10 @@ export async function removeLabels(ctx: Context, rows: readonly Pick<LabelRow, "
   await recordActivities(ctx, "deleted_label", rows.map(aboutLabel));
   await notifyMembersChanged(store, ids);
 }
+
+export const insertLabel = (store: ServerTx, row: InsertOf<typeof labels>): Promise<LabelRow> =>
+  store.labels.insert(row);
+
+/** False: there is no such label. */
+export const updateLabel = async (store: ServerTx, id: number, set: Partial<LabelRow>): Promise<boolean> =>
+  (await store.labels.update({ where: eq("id", id), set })) > 0;

@@ -1,8 +1,8 @@
 // Device management products that hosts report. The ids of known products are cached.
 import type { Services } from "../../platform/core/context.ts";
 import type { ServerStore } from "../../platform/core/tables.ts";
+import { removeUnused } from "../../platform/shared-rows/unused.ts";
 import { and, exists, not, oneOf } from "../../platform/store/query.ts";
-import { removeUnused } from "../../platform/unused-rows/remove.ts";
 import { hostMdm } from "./tables.ts";
 
 export interface Solution {

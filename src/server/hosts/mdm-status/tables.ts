@@ -1,3 +1,4 @@
+import { eq, exists, type Predicate } from "../../platform/store/query.ts";
 import { bool, id, idOf, ref, table, text, time } from "../../platform/store/table.ts";
 
 declare module "../../platform/core/tables.ts" {
@@ -40,3 +41,6 @@ export const hostBootstrap = table("host_bootstrap", {
   package_name: text().default(""),
   detail: text().default(""),
 });
+
+/** Neither the summary of settings nor filters on device management include these hosts. */
+export const windowsServers: Predicate = exists(hostMdm, "id", eq("is_server", true));

@@ -2,8 +2,8 @@
 import { channels } from "../../platform/core/channels.ts";
 import type { Services } from "../../platform/core/context.ts";
 import type { ServerStore } from "../../platform/core/tables.ts";
+import { removeUnused } from "../../platform/shared-rows/unused.ts";
 import { has, oneOf } from "../../platform/store/query.ts";
-import { removeUnused } from "../../platform/unused-rows/remove.ts";
 
 const BATCH_SIZE = 1000;
 

@@ -1,8 +1,10 @@
 // Deletes operations that ended long ago, with the rows of their features.
+
 import { setImmediate } from "node:timers/promises";
 import { isoAt } from "../../platform/core/clock.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { and, eq, lt, oneOf } from "../../platform/store/query.ts";
+import { operationKinds } from "./kind.ts";
 
 /** Operations per transaction, few enough not to block other writers. */
 const BATCH_SIZE = 1_000;
@@ -11,7 +13,7 @@ const BATCH_SIZE = 1_000;
 export async function forgetOperations(services: Services, signal?: AbortSignal): Promise<number> {
   const { store, clock, extensions } = services;
   let gone = 0;
-  for (const { name, keptFor } of Object.values(extensions.operationKinds)) {
+  for (const { name, keptFor } of extensions.of(operationKinds)) {
     if (keptFor === undefined) continue;
     const where = and(eq("kind", name), lt("ended_at", isoAt(clock.now() - keptFor)));
     for (let found = BATCH_SIZE; found === BATCH_SIZE && signal?.aborted !== true; await setImmediate()) {

@@ -1,7 +1,9 @@
 // What a kind of operation is. `server/extensions.ts` lists the kinds.
+
 import type { Activity } from "../../../api/platform/activities.ts";
 import type { Entry } from "../../platform/activities/record.ts";
 import type { Context } from "../../platform/core/context.ts";
+import { extensionPoint } from "../../platform/core/extensions.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import type { RowOf } from "../../platform/store/table.ts";
 import type { HostRow } from "../hosts/access.ts";
@@ -61,6 +63,8 @@ export interface OperationKind<R extends OperationResult = OperationResult> {
   ended(inside: Inside, operation: Operation, ending: Ending<R>): Promise<void>;
 }
 
+export const operationKinds = extensionPoint<OperationKind>("kinds of operations");
+
 /** How users see operations of some kinds that have not ended, and how they cancel them. */
 export interface OperationView {
   /** Type and details of each of the operations, in their order. */
@@ -89,18 +93,11 @@ export type Ending<R extends OperationResult = OperationResult> =
   | { readonly state: "answered" | "failed"; readonly result: R }
   | { readonly state: "cancelled" | "expired"; readonly result: null };
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** By name. */
-    readonly operationKinds: Readonly<Record<string, OperationKind>>;
-  }
-}
-
 export const formOf = (ctx: Pick<Context, "extensions">, { kind }: Pick<Operation, "kind">): AgentForm =>
   kindOf(ctx, kind).form ?? "script";
 
 export function kindOf({ extensions }: Pick<Context, "extensions">, name: string): OperationKind {
-  const kind = Object.hasOwn(extensions.operationKinds, name) ? extensions.operationKinds[name] : undefined;
+  const kind = extensions.named(operationKinds, name);
   if (!kind) throw new Error(`no kind of operation is named ${name}`);
   return kind;
 }

@@ -1,4 +1,5 @@
 import type { Host } from "../../../api/hosts/host.ts";
+import { requestDetails } from "../../devices/apple/details/commands.ts";
 import { type HostRow, hostFor } from "../../hosts/hosts/access.ts";
 import { hostNamed } from "../../hosts/hosts/named.ts";
 import { requestRefetch } from "../../hosts/hosts/write.ts";
@@ -24,17 +25,10 @@ async function wholeHost(ctx: Context, row: HostRow, excludeSoftware: boolean): 
   return excludeSoftware ? host! : { ...host!, software: host!.software ?? [] };
 }
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** Each asks hosts for their details that do not connect by themselves. */
-    readonly requestDetails: readonly ((inside: Context, host: HostRow) => Promise<void>)[];
-  }
-}
-
 export async function refetchHost(ctx: Context, id: number): Promise<void> {
   const host = await hostFor(ctx, "hosts:refetch", id);
   await ctx.store.tx(async (store) => {
     if (!(await requestRefetch(store, id))) throw notFound("host", id);
-    for (const request of ctx.extensions.requestDetails) await request(within(ctx, store), host);
+    await requestDetails(within(ctx, store), host);
   });
 }

@@ -1,7 +1,7 @@
 import { expireActivities } from "../../platform/activities/expiry.ts";
-import { sealAll } from "../../platform/activities/sealer.ts";
 import { days, hours, isoAt } from "../../platform/core/clock.ts";
 import type { Job } from "../../platform/core/job.ts";
+import { sealAll } from "../../platform/outbox/activities.ts";
 import { removeEndedBefore } from "./removal.ts";
 
 /** Deletes activities older than the retention window, and the data of ended live queries from that time. */

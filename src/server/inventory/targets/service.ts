@@ -6,13 +6,13 @@ import { online } from "../../hosts/hosts/status.ts";
 import { hostEmails } from "../../hosts/hosts/tables.ts";
 import { ALL_HOSTS } from "../../hosts/labels/builtin-labels.ts";
 import { labelCounts } from "../../hosts/labels/counts.ts";
-import { labelErrors } from "../../hosts/labels/service.ts";
 import { labelOnWire } from "../../hosts/labels/wire.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { visible } from "../../platform/core/security/access.ts";
 import { and, eq, everything, exists, not, oneOf, or, type Predicate, search } from "../../platform/store/query.ts";
 import { viewTeams } from "../../settings/teams/view.ts";
 import { hostsOnWire } from "../host-details/wire.ts";
+import { labelErrors } from "../labels/service.ts";
 import { queryOfTargets, runnableOn, type Selection, selectionOf, targetsFor } from "./select.ts";
 
 type Search = z.output<(typeof targetsApi)["search"]["body"]>;

@@ -1,7 +1,7 @@
 // Deletes activities older than the retention period from the start of the chain, leaving a signed checkpoint.
 import type { Services } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { serverSecret } from "../secrets/service.ts";
+import { serverSecret } from "../shared-rows/secrets.ts";
 import { and, eq, gt, lt, lte } from "../store/query.ts";
 import { after, CHAIN_LOCK, CHAIN_SECRET, entryHash, GENESIS, type Link, readEnds, writeEnd } from "./chain.ts";
 

@@ -1,32 +1,10 @@
 import { channels } from "../core/channels.ts";
-import type { Context, Services } from "../core/context.ts";
-import type { Extensions } from "../core/extensions.ts";
-import type { ServerTx } from "../core/tables.ts";
-import type { RowOf } from "../store/table.ts";
-import type { activities } from "./tables.ts";
+import type { Context } from "../core/context.ts";
 import type { ActivityTypes } from "./types.ts";
-
-declare module "../core/extensions.ts" {
-  interface Extensions {
-    /** Requests that notify others of activities. */
-    readonly activityRequests: {
-      /** The URL to which entries recorded now are sent; null if there is none. */
-      url(store: ServerTx): Promise<string | null>;
-      /** Queues the requests for sealed entries, in the given order. */
-      queue(
-        tx: ServerTx,
-        services: Pick<Services, "clock" | "random">,
-        rows: readonly RowOf<typeof activities>[],
-      ): Promise<void>;
-    };
-  }
-}
+import { activitiesWebhook } from "./webhook.ts";
 
 /** A request context, or services with a user; background work has no address. */
-export type Recorder = Pick<Context, "store" | "clock" | "user"> & {
-  readonly extensions: Pick<Extensions, "activityRequests">;
-  readonly address?: string;
-};
+export type Recorder = Pick<Context, "store" | "clock" | "user"> & { readonly address?: string };
 
 /**
  * Records an entry of the activity feed with the current user as its actor. Without a user (failed sign-in, agent)
@@ -72,7 +50,7 @@ export const recordEntries = (ctx: Recorder, entries: readonly Entry[], options:
   record(ctx, entries, options);
 
 async function record(
-  { store, clock, user, extensions, address }: Recorder,
+  { store, clock, user, address }: Recorder,
   entries: readonly { readonly type: string; readonly details: object }[],
   options: Marks,
 ): Promise<void> {
@@ -88,7 +66,7 @@ async function record(
     svc_initiated: user.kind === "service",
   };
   const created_at = clock.iso();
-  const webhook_url = await extensions.activityRequests.url(store);
+  const webhook_url = await activitiesWebhook(store);
   await store.activities.insertMany(
     entries.map(({ type, details }, i) => ({
       created_at,

@@ -1,13 +1,13 @@
 // Adds entries to the chain. They are recorded in the transaction of the change that they describe, and such
 // transactions commit in any order. Shortly after, one server assigns contiguous positions and hashes. Webhooks,
 // streams and expiry use that order.
+
 import { createHash } from "node:crypto";
 import { channels } from "../core/channels.ts";
-import { startTriggeredTask } from "../core/concurrency/triggered-task.ts";
 import type { Services } from "../core/context.ts";
 import { part } from "../core/running.ts";
 import type { ServerTx } from "../core/tables.ts";
-import { serverSecret } from "../secrets/service.ts";
+import { serverSecret } from "../shared-rows/secrets.ts";
 import { eq, isNull } from "../store/query.ts";
 import {
   type ActivityRow,
@@ -27,8 +27,6 @@ import {
 
 /** Entries per transaction, few enough not to block other writers of the embedded store. */
 const BATCH_SIZE = 500;
-/** Interval of checking for unsealed entries, in ms, in case a notification was lost. */
-const LOOK_EVERY = 30_000;
 
 const unsealed = isNull("chain_position");
 const byPlace = [{ column: "chain_position", direction: "asc" }] as const;
@@ -36,23 +34,33 @@ const byPlace = [{ column: "chain_position", direction: "asc" }] as const;
 /** One run at a time per server: waiting runs would occupy connections that the running one may need. */
 const turns = part("turns of the sealer", (): { last: Promise<unknown> } => ({ last: Promise.resolve() }));
 
+/** Queues the requests for entries that have just been sealed, in their transaction. */
+export type QueueSealed = (
+  tx: ServerTx,
+  services: Pick<Services, "clock" | "random">,
+  rows: readonly ActivityRow[],
+) => Promise<void>;
+
 /** Seals all pending entries, oldest first, and returns their number. Safe to call on any server at any time. */
-export function sealAll(services: Services): Promise<number> {
+export function sealEntries(services: Services, queue: QueueSealed): Promise<number> {
   const turn = services.running.of(turns);
-  const mine = turn.last.then(() => sealWaiting(services));
+  const mine = turn.last.then(() => sealWaiting(services, queue));
   turn.last = mine.catch(() => undefined);
   return mine;
 }
 
-async function sealWaiting(services: Services): Promise<number> {
+async function sealWaiting(services: Services, queue: QueueSealed): Promise<number> {
   const { store } = services;
   if ((await store.activities.first({ where: unsealed })) === null) return 0;
   let sealed = 0;
   let after: number | null = null;
   for (;;) {
-    const last: { id: number; count: number } | null = await store.tx((tx) => sealSome(services, tx, after), {
-      lock: CHAIN_LOCK,
-    });
+    const last: { id: number; count: number } | null = await store.tx(
+      (tx) => sealSome({ services, queue }, tx, after),
+      {
+        lock: CHAIN_LOCK,
+      },
+    );
     if (last === null) return sealed;
     sealed += last.count;
     if (last.count < BATCH_SIZE) return sealed;
@@ -61,7 +69,11 @@ async function sealWaiting(services: Services): Promise<number> {
   }
 }
 
-async function sealSome(services: Services, tx: ServerTx, after: number | null) {
+async function sealSome(
+  { services, queue }: { readonly services: Services; readonly queue: QueueSealed },
+  tx: ServerTx,
+  after: number | null,
+) {
   // The index on chain_position finds few pending entries quickly; for many, continue after the last id instead.
   const rows: ActivityRow[] =
     after === null
@@ -79,7 +91,7 @@ async function sealSome(services: Services, tx: ServerTx, after: number | null) 
     sealed.map(({ id, chain_position, chain_hash }) => ({ id, chain_position, chain_hash, webhook_url: null })),
   );
   await writeEnd(tx, key, "head", end, now);
-  await services.extensions.activityRequests.queue(tx, services, sealed);
+  await queue(tx, services, sealed);
   await tx.notify(channels.activityChain, String(end.position));
   return { id: rows.at(-1)!.id, count: rows.length };
 }
@@ -119,29 +131,4 @@ async function damageOf(tx: ServerTx, { heads, checkpoints, breaks }: Ends, key:
   const hash = last ? last.chain_hash : checkpoints.find(({ position }) => position === head.position)?.hash;
   if (hash === undefined) return "its last entries were removed";
   return hash === head.hash ? null : "its last entry was changed";
-}
-
-interface Sealer {
-  stop(): Promise<void>;
-}
-
-export async function startSealer(services: Services): Promise<Sealer> {
-  const options = {
-    channel: channels.activities,
-    least: 50,
-    more: 100,
-    // A run has a fixed cost, and enrollments record entries all the time.
-    apart: 300,
-    failure: "activities could not be sealed; retrying",
-  };
-  // Runs at startup, too, for entries from before the chain existed.
-  const sealing = await startTriggeredTask(services, options, () => sealAll(services));
-  const looks = setInterval(sealing.plan, LOOK_EVERY);
-  looks.unref();
-  return {
-    async stop() {
-      clearInterval(looks);
-      await sealing.stop();
-    },
-  };
 }

@@ -1,8 +1,10 @@
 // Files that clients upload. A feature keeps one by a reference to its row, in the request that has uploaded it.
+
 import type { Download, StoredFile } from "../../../api/bodies.ts";
 import { hours, isoAt } from "../core/clock.ts";
 import type { Services } from "../core/context.ts";
 import { overloaded } from "../core/errors.ts";
+import { memo } from "../core/memo.ts";
 import { part } from "../core/running.ts";
 import type { ServerTx } from "../core/tables.ts";
 import type { BlobDigest, Blobs, PutOptions } from "../store/blobs/blobs.ts";
@@ -12,24 +14,17 @@ import type { RowOf, Table } from "../store/table.ts";
 import type { files } from "./tables.ts";
 
 /** A column of another table that refers to files. */
-interface FileReference {
-  readonly table: Table;
-  readonly column: string;
-}
-
-declare module "../core/extensions.ts" {
-  interface Extensions {
-    readonly fileReferences: readonly FileReference[];
-  }
-}
-
 /** The columns of the tables that refer to files. */
-export const referencesToFiles = (tables: readonly Table[]): FileReference[] =>
-  tables.flatMap((table) =>
-    Object.entries(table.columns)
-      .filter(([, { spec }]) => spec.to === "files")
-      .map(([column]) => ({ table, column })),
-  );
+export const unreferenced = memo(
+  (tables: Readonly<Record<string, Table>>): Predicate =>
+    and(
+      ...Object.values(tables).flatMap((table) =>
+        Object.entries(table.columns)
+          .filter(([, { spec }]) => spec.to === "files")
+          .map(([column]) => not(exists(table, column))),
+      ),
+    ),
+);
 
 type FileRow = RowOf<typeof files>;
 type Parts = Pick<Services, "store" | "blobs" | "clock" | "random" | "extensions">;
@@ -151,13 +146,12 @@ export async function filesOf(services: Marking, digests: readonly string[]): Pr
   return new Map(rows.map(({ sha256, id }) => [sha256, id]));
 }
 
-const unreferenced = ({ extensions }: Pick<Services, "extensions">): Predicate =>
-  and(...extensions.fileReferences.map(({ table, column }) => not(exists(table, column))));
-
 /** The row goes first: a content without a row is removed later, but a row without a content would be a broken file. */
 async function removeFile(services: Parts, { id, key, revision }: FileRow): Promise<boolean> {
   const { store, blobs } = services;
-  const gone = await store.files.delete(and(eq("id", id), eq("revision", revision), unreferenced(services)));
+  const gone = await store.files.delete(
+    and(eq("id", id), eq("revision", revision), unreferenced(services.store.tables)),
+  );
   if (gone > 0) await blobs.delete(key);
   return gone > 0;
 }
@@ -169,7 +163,7 @@ export async function removeUnusedFiles(services: Parts, signal: AbortSignal): P
   const { store, blobs, clock } = services;
   const before = clock.now() - KEPT_FOR;
   let removed = 0;
-  const unused = and(lte("used_at", isoAt(before)), unreferenced(services));
+  const unused = and(lte("used_at", isoAt(before)), unreferenced(services.store.tables));
   for await (const rows of store.files.pages({ where: unused }, BATCH_SIZE)) {
     if (signal.aborted) return removed;
     for (const row of rows) if (await removeFile(services, row)) removed++;

@@ -1,19 +1,22 @@
 import type { Services } from "../core/context.ts";
+import { extensionPoint } from "../core/extensions.ts";
 import { notDelivered, type Outcome } from "./outcome.ts";
 import type { OutboxRow } from "./service.ts";
+
+export interface Delivery {
+  readonly name: OutboxRow["kind"];
+  readonly deliver: Deliver;
+}
+
+export const deliveries = extensionPoint<Delivery>("deliveries of the outbox");
 
 /** Makes one delivery attempt. Throws only if the store is unavailable. */
 export type Deliver = (services: Services, row: OutboxRow, signal: AbortSignal) => Promise<Outcome>;
 
-declare module "../core/extensions.ts" {
-  interface Extensions {
-    readonly deliveries: Readonly<Record<OutboxRow["kind"], Deliver>>;
-  }
-}
-
 export const deliver: Deliver = async (services, row, signal) => {
   // A newer server may have added the row.
-  const deliveries: Readonly<Partial<Record<string, Deliver>>> = services.extensions.deliveries;
-  const send = deliveries[row.kind];
-  return send ? send(services, row, signal) : notDelivered("this server version cannot send this kind of delivery");
+  const delivery = services.extensions.named(deliveries, row.kind);
+  return delivery
+    ? delivery.deliver(services, row, signal)
+    : notDelivered("this server version cannot send this kind of delivery");
 };

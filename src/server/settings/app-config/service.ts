@@ -22,13 +22,6 @@ import { under } from "./sections/rules.ts";
 import { allSections } from "./sections.ts";
 import { viewConfig } from "./view.ts";
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** Called in the transaction that changes the integrations, with those that there are now. */
-    readonly integrationsChanged: (inside: Context, left: Integrations) => Promise<void>;
-  }
-}
-
 /** All sections, read from the store. Frozen, because a section that was never set is the object of its defaults. */
 export const readConfig = async (store: ServerTx): Promise<ConfigSections> =>
   freezeDeep(Object.fromEntries(await readSections(store, allSections))) as ConfigSections;
@@ -66,7 +59,14 @@ export const getConfig = async (ctx: Context): Promise<AppConfig> =>
 
 type Changing = Pick<ChangeOptions, "force" | "overwrite">;
 
-export async function modifyConfig(ctx: Context, given: Record<string, unknown>, query: Changing): Promise<AppConfig> {
+/** Runs in the transaction that changes the integrations, with those that there are now. */
+export type IntegrationsChanged = (inside: Context, left: Integrations) => Promise<void>;
+
+export async function modifyConfig(
+  ctx: Context,
+  given: Record<string, unknown>,
+  query: Changing & { readonly integrationsChanged: IntegrationsChanged },
+): Promise<AppConfig> {
   await askServices(ctx, given, query);
   return inTurn(ctx, async (inside) => {
     await checkReadOnly(inside, given);
@@ -88,7 +88,7 @@ async function checkReadOnly(inside: Context, given: Record<string, unknown>): P
 async function changeSections(
   inside: Context,
   given: Record<string, unknown>,
-  query: Changing,
+  query: Changing & { readonly integrationsChanged?: IntegrationsChanged },
 ): Promise<SectionValues> {
   const before = await readSections(inside.store, allSections);
   const after = sectionsAfter(inside, before, given, query);
@@ -135,19 +135,19 @@ export async function checkDefaultTeam({ store }: Context, values: SectionValues
 
 /**
  * Writes and announces the differences, in the caller's transaction, which must hold the lock "config". Returns
- * whether there were any.
+ * whether there were any. Whoever can change integrations passes `integrationsChanged`: teams use them.
  */
 export async function writeChange(
   inside: Context,
   before: SectionValues,
   after: SectionValues,
-  options: Pick<Changing, "force"> = { force: false },
+  options: Pick<Changing, "force"> & { readonly integrationsChanged?: IntegrationsChanged } = { force: false },
 ): Promise<boolean> {
   await checkChange(inside, before, after, options);
   if (!(await write(inside, before, after))) return false;
   await recordEntries(inside, activitiesOfConfig(allSections, before, after));
   if (after.get("integrations") !== before.get("integrations"))
-    await inside.extensions.integrationsChanged(inside, after.get("integrations") as Integrations);
+    await options.integrationsChanged?.(inside, after.get("integrations") as Integrations);
   return true;
 }
 

@@ -1,12 +1,22 @@
+import { appConfigApi } from "../../../api/settings/app-config.ts";
 import { enrollSecretsApi } from "../../../api/settings/enroll-secrets.ts";
 import { teamsApi } from "../../../api/settings/teams.ts";
 import { type Route, route } from "../../platform/core/http/route.ts";
+import { modifyConfig } from "../app-config/service.ts";
 import { setTeamAgentOptions } from "./agent-options.ts";
+import { dropIntegrations } from "./integrations.ts";
 import { getNoTeam, modifyNoTeam } from "./no-team.ts";
 import { setTeamSecrets, teamSecrets } from "./secrets.ts";
 import { createTeam, getTeam, listTeams, modifyTeam } from "./service.ts";
 import { applyTeamSpecs } from "./specs.ts";
 import { addTeamUsers, listTeamUsers, removeTeamUsers } from "./users.ts";
+
+/** Teams lose integrations that the organization no longer has. */
+export const configChangeRoutes: readonly Route[] = [
+  route(appConfigApi.modify, ({ body, query }, ctx) =>
+    modifyConfig(ctx, body, { ...query, integrationsChanged: dropIntegrations }),
+  ),
+];
 
 export const teamRoutes: readonly Route[] = [
   route(teamsApi.list, ({ query }, ctx) => listTeams(ctx, query)),

@@ -1,7 +1,9 @@
 // How features use the variables of users in texts that they store: see README.md.
+
 import type { VariableUse } from "../../../api/settings/variables.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { invalid } from "../../platform/core/errors.ts";
+import { extensionPoint } from "../../platform/core/extensions.ts";
 import { byId } from "../../platform/core/maps.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, oneOf } from "../../platform/store/query.ts";
@@ -28,11 +30,7 @@ export interface VariableUser {
   changed?(inside: Context, isUsedIn: IsUsedIn, hostIds?: readonly number[]): Promise<void>;
 }
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    readonly variableUsers: readonly VariableUser[];
-  }
-}
+export const variableUsers = extensionPoint<VariableUser>("users of variables");
 
 type Variables = Pick<ServerTx, "customVariables" | "customHostVitals" | "hostVitalValues" | "hosts">;
 

@@ -97,19 +97,23 @@ export const changingPackages = <T>(ctx: Context, work: (inside: Context) => Pro
 
 const PINNING: ReadonlySet<string> = new Set(["team_id", "version"]);
 
+/** Pins a package to a version that its catalogue has. Not in a transaction. */
+export type PinVersion = (ctx: Context, installer: Installer, version: string) => Promise<Installer>;
+
 type Change = z.output<typeof packagesApi.update.body>;
 
 export async function changePackage(
   ctx: Context,
   titleId: number,
   given: Change,
+  pinVersion: PinVersion,
 ): Promise<{ software_installer: Package }> {
   const team = await teamScope(ctx, "packages:write", given.team_id);
   const before = await installerFor(ctx, team, titleId);
   if (given.version !== undefined) {
     const [other] = Object.entries(given).find(([name, value]) => value !== undefined && !PINNING.has(name)) ?? [];
     if (other !== undefined) throw invalid("version", `must be the only change, without ${other}`);
-    return { software_installer: await wire(ctx, await ctx.extensions.pinPackage(ctx, before, given.version)) };
+    return { software_installer: await wire(ctx, await pinVersion(ctx, before, given.version)) };
   }
   const file = given.software === undefined ? undefined : fileOf(given.software);
   const found = file === undefined ? undefined : await readInstaller(ctx, file, FILE);
@@ -189,17 +193,13 @@ export async function downloadByToken(ctx: Context, titleId: number, token: stri
   return downloadFor(ctx, installer);
 }
 
-export async function deletePackage(ctx: Context, titleId: number, teamId: number): Promise<Record<string, never>> {
-  const team = await teamScope(ctx, "packages:write", teamId);
-  await changingPackages(ctx, async (inside) => {
-    for (const other of inside.extensions.otherOffers) if (await other.remove(inside, team, titleId)) return;
-    const installer = await installerFor(inside, team, titleId);
-    const [policy] = await policiesThatInstall(inside.store, installer);
-    if (policy) throw conflict(`the policy ${JSON.stringify(policy.name)} installs the package: change it first`);
-    if (installer.install_during_setup) throw installedDuringSetup("package");
-    await deleteInstaller(inside, installer, team);
-  });
-  return {};
+/** In the caller's transaction (`changingPackages`). */
+export async function deletePackage(inside: Context, team: TeamScope, titleId: number): Promise<void> {
+  const installer = await installerFor(inside, team, titleId);
+  const [policy] = await policiesThatInstall(inside.store, installer);
+  if (policy) throw conflict(`the policy ${JSON.stringify(policy.name)} installs the package: change it first`);
+  if (installer.install_during_setup) throw installedDuringSetup("package");
+  await deleteInstaller(inside, installer, team);
 }
 
 const HASHES_MAX = 1_000;

@@ -5,8 +5,9 @@ import { shownTargets, type TargetLabel, targetLists } from "../../hosts/labels/
 import { recordActivity } from "../../platform/activities/record.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { alreadyExists, conflict } from "../../platform/core/errors.ts";
-import type { ServerTx } from "../../platform/core/tables.ts";
-import { eq } from "../../platform/store/query.ts";
+import { extensionPoint } from "../../platform/core/extensions.ts";
+import { inTeam } from "../../platform/core/security/access.ts";
+import { and, eq } from "../../platform/store/query.ts";
 import { UniqueViolation } from "../../platform/store/store.ts";
 import type { InsertOf } from "../../platform/store/table.ts";
 import type { TeamScope } from "../../settings/teams/access.ts";
@@ -69,21 +70,7 @@ export interface InstallerListener {
   removed(inside: Context, installer: Installer): Promise<void>;
 }
 
-/** A way in which teams offer titles that have no package. */
-export interface OtherOffer {
-  isOffered(store: ServerTx, titleId: number, teamId: number | null): Promise<boolean>;
-  /** In the caller's transaction (`changingPackages`). False: the team does not offer the title in this way. */
-  remove(inside: Context, team: TeamScope, titleId: number): Promise<boolean>;
-}
-
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    readonly installerListeners: readonly InstallerListener[];
-    readonly otherOffers: readonly OtherOffer[];
-    /** Pins a package to a version that its catalogue has. Not in a transaction. */
-    readonly pinPackage: (ctx: Context, installer: Installer, version: string) => Promise<Installer>;
-  }
-}
+export const installerListeners = extensionPoint<InstallerListener>("what follows packages");
 
 const columnsOf = ({ title: _, ...columns }: ReadInstaller) => columns;
 const fileColumns = (ctx: Context, { id, name, size, sha256 }: InstallerFile) => ({
@@ -100,8 +87,8 @@ export async function createInstaller(inside: Context, given: NewInstaller): Pro
   const { team, file, read, choices, labels } = given;
   const title_id = await titleIdFor(store, read.title);
   if ((await installerOfTitle(store, team.team_id, title_id)) !== null) throw hasOne(read.title.name, team);
-  for (const other of inside.extensions.otherOffers)
-    if (await other.isOffered(store, title_id, team.team_id)) throw hasOne(read.title.name, team);
+  const isApp = and(inTeam(team.team_id ?? 0), eq("title_id", title_id));
+  if ((await store.storeApps.first({ where: isApp })) !== null) throw hasOne(read.title.name, team);
   const categories = await namedCategories(inside, team.team_id, choices.categories ?? []);
   const row = {
     team_id: team.team_id,
@@ -173,7 +160,7 @@ export async function updateInstaller(
   }
   const installer = (await store.softwareInstallers.get(before.id))!;
   const onlyShown = !labels && names.every((name) => SHOWN.includes(name));
-  for (const listener of inside.extensions.installerListeners)
+  for (const listener of inside.extensions.of(installerListeners))
     await listener.changed(inside, installer, { newFile, onlyShown });
   await recordActivity(inside, "edited_software", await detailsOf(inside, installer, team));
   return installer;
@@ -185,7 +172,7 @@ export const installedDuringSetup = (what: "package" | "app") =>
 
 /** Runs in the caller's transaction (`changingPackages`). Hosts keep what they have installed. */
 export async function deleteInstaller(inside: Context, installer: Installer, team: TeamScope): Promise<void> {
-  for (const listener of inside.extensions.installerListeners) await listener.removed(inside, installer);
+  for (const listener of inside.extensions.of(installerListeners)) await listener.removed(inside, installer);
   const { software_title_id: _, software_display_name: __, ...details } = await detailsOf(inside, installer, team);
   await inside.store.softwareInstallers.delete(eq("id", installer.id));
   await dropIconOf(inside.store, team.team_id, installer.title_id);

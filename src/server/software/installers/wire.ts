@@ -7,18 +7,8 @@ import { shownTargets, targetLists } from "../../hosts/labels/targeting.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { groupBy } from "../../platform/core/maps.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
-import { oneOf } from "../../platform/store/query.ts";
+import { eq, oneOf } from "../../platform/store/query.ts";
 import { type Installer, labelsOfInstallers } from "./hosts.ts";
-
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** By the package's id: on how many hosts it is in which state. Packages without hosts may be missing. */
-    readonly installCounts: (
-      store: ServerTx,
-      installers: readonly Installer[],
-    ) => Promise<ReadonlyMap<number, InstallCounts>>;
-  }
-}
 
 const NO_HOSTS: InstallCounts = {
   installed: 0,
@@ -78,9 +68,25 @@ export const policiesThatInstall = async (store: ServerTx, installer: Installer)
 
 export const orNull = <T>(list: readonly T[]): T[] | null => (list.length === 0 ? null : [...list]);
 
+/** On how many hosts each package is in which state. */
+async function countInstalls(
+  store: ServerTx,
+  installers: readonly Pick<Installer, "id">[],
+): Promise<ReadonlyMap<number, InstallCounts>> {
+  const counted = await Promise.all(
+    installers.map(async ({ id }) => {
+      const counts = { installed: 0, pending_install: 0, failed_install: 0, pending_uninstall: 0, failed_uninstall: 0 };
+      for (const { value, count } of await store.softwareInstalls.groupCount("status", eq("installer_id", id)))
+        counts[value as keyof InstallCounts] = count;
+      return [id, counts] as const;
+    }),
+  );
+  return new Map(counted);
+}
+
 /** In the order of the rows. */
 export async function packagesOnWire(
-  { store, extensions }: Pick<Context, "store" | "extensions">,
+  { store }: Pick<Context, "store">,
   rows: readonly Installer[],
 ): Promise<Package[]> {
   const labels = await labelsOfInstallers(
@@ -91,7 +97,7 @@ export async function packagesOnWire(
     await shownTargets(store, [...labels.values()].flat()),
     await policiesOf(store, rows),
     await patchPoliciesOf(store, rows),
-    await extensions.installCounts(store, rows),
+    await countInstalls(store, rows),
   ];
   return rows.map((row): Package => {
     const lists = targetLists(labels.get(row.id) ?? [], show);

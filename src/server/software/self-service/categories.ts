@@ -15,6 +15,7 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, everything, oneOf } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
 import { teamScope } from "../../settings/teams/access.ts";
+import { titleOffers } from "./offers.ts";
 import type { selfServiceCategories } from "./tables.ts";
 
 type CategoryRow = RowOf<typeof selfServiceCategories>;
@@ -133,7 +134,7 @@ async function replaceInOffers(
   teamId: number | null,
   instead: (name: string) => readonly string[],
 ): Promise<void> {
-  for (const offers of extensions.titleOffers) {
+  for (const offers of extensions.of(titleOffers)) {
     const rows = await offers.inCategories(store, inTeam(teamId ?? 0));
     const changed = rows
       .map(({ id, categories }) => ({ id, before: categories, categories: categories.flatMap(instead) }))
@@ -174,7 +175,7 @@ export async function adoptCategories({ store, clock, extensions }: Services): P
   await store.tx(
     async (tx) => {
       if (await isDone(tx)) return;
-      for (const offers of extensions.titleOffers) {
+      for (const offers of extensions.of(titleOffers)) {
         const rows = (await offers.inCategories(tx, everything)).filter(({ categories }) => categories.length > 0);
         const adopted: { id: number; categories: readonly string[] }[] = [];
         for (const { id, team_id, categories } of rows)

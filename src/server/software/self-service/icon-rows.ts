@@ -1,18 +1,15 @@
 // The icons that teams have set, for the features by which they offer titles.
-import { fullPath } from "../../../api/paths.ts";
-import { titleIconsApi } from "../../../api/software/self-service.ts";
+
 import { inTeam, may } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
-import { and, eq, oneOf, type Predicate } from "../../platform/store/query.ts";
+import { and, eq, type Predicate } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
+import { iconPath, ownIcons } from "../software/icons.ts";
 import type { TitleExtras } from "../software/titles/titles.ts";
 import type { titleIcons } from "./tables.ts";
 
 type IconRow = RowOf<typeof titleIcons>;
 type Icons = Pick<ServerTx, "titleIcons">;
-
-export const iconPath = (titleId: number, teamId: number | null): string =>
-  `${fullPath(titleIconsApi.get, "latest").replace(":id", String(titleId))}?team_id=${teamId ?? 0}`;
 
 export const iconOf = ({ titleIcons }: Icons, teamId: number | null, titleId: number): Promise<IconRow | null> =>
   titleIcons.first({ where: and(inTeam(teamId ?? 0), eq("title_id", titleId)) });
@@ -20,20 +17,6 @@ export const iconOf = ({ titleIcons }: Icons, teamId: number | null, titleId: nu
 /** The address of the icon that the team has set; null: none. */
 export const iconUrlOf = async (store: Icons, teamId: number | null, titleId: number): Promise<string | null> =>
   (await iconOf(store, teamId, titleId)) === null ? null : iconPath(titleId, teamId);
-
-/** The ids of those of the titles for which the team has set an icon. */
-async function titlesWithIcons(
-  { titleIcons }: Icons,
-  teamId: number | null,
-  titleIds: readonly number[],
-): Promise<ReadonlySet<number>> {
-  const where = and(inTeam(teamId ?? 0), oneOf("title_id", titleIds));
-  return new Set((await titleIcons.pick(["title_id"], { where })).map(({ title_id }) => title_id));
-}
-
-/** The addresses of these icons, by the title's id. */
-export const ownIcons = async (store: Icons, teamId: number | null, titleIds: readonly number[]) =>
-  new Map([...(await titlesWithIcons(store, teamId, titleIds))].map((id) => [id, iconPath(id, teamId)]));
 
 /** Sets or removes (null) the team's icon of a title, in the caller's transaction. Returns whether that changes anything. */
 export async function putIcon(

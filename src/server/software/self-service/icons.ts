@@ -10,7 +10,9 @@ import type { Reply } from "../../platform/core/http/route.ts";
 import { downloadOf, filesOf, partsOf } from "../../platform/files/service.ts";
 import { eq } from "../../platform/store/query.ts";
 import { type TeamScope, teamScope } from "../../settings/teams/access.ts";
-import { dropIconOf, iconOf, iconPath } from "./icon-rows.ts";
+import { iconPath } from "../software/icons.ts";
+import { dropIconOf, iconOf } from "./icon-rows.ts";
+import { titleOffers } from "./offers.ts";
 import { pngSize } from "./png.ts";
 
 type Given = z.output<typeof titleIconsApi.set.body>;
@@ -36,7 +38,7 @@ const changing = changingPolicies;
 
 /** 404 if the team offers no package and no app of the title. */
 async function recordChange(inside: Context, team: TeamScope, titleId: number): Promise<void> {
-  for (const offers of inside.extensions.titleOffers) if (await offers.iconChanged(inside, team, titleId)) return;
+  for (const offers of inside.extensions.of(titleOffers)) if (await offers.iconChanged(inside, team, titleId)) return;
   throw notThere(`the team offers no package and no app of the software title ${titleId}`);
 }
 
@@ -103,7 +105,7 @@ export async function iconFor(ctx: Context, teamId: number | null, titleId: numb
     reply.headers["content-disposition"] = "inline";
     return downloadOf(ctx, own.file_id);
   }
-  for (const offers of ctx.extensions.titleOffers) {
+  for (const offers of ctx.extensions.of(titleOffers)) {
     const url = await offers.storeIcon(ctx.store, teamId, titleId);
     if (url === null || !isWebAddress(url)) continue;
     reply.status = 302;

@@ -1,6 +1,7 @@
 // What self-service asks of the features by which teams offer titles: as packages, or as store apps.
 
 import type { Context } from "../../platform/core/context.ts";
+import { extensionPoint } from "../../platform/core/extensions.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import type { Predicate } from "../../platform/store/query.ts";
 import type { TeamScope } from "../../settings/teams/access.ts";
@@ -22,8 +23,4 @@ export interface TitleOffers {
   storeIcon(store: ServerTx, teamId: number | null, titleId: number): Promise<string | null>;
 }
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    readonly titleOffers: readonly TitleOffers[];
-  }
-}
+export const titleOffers = extensionPoint<TitleOffers>("offers of titles");

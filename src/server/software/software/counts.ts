@@ -50,11 +50,7 @@ export async function countedAt(tx: ServerTx): Promise<string | null> {
  * Adds one batch of recorded differences to the counts, and deletes the versions that have lost their last host by them.
  * Returns whether more may remain.
  */
-export async function addSoftwareCounts({
-  store,
-  clock,
-  extensions,
-}: Pick<Services, "store" | "clock" | "extensions">): Promise<boolean> {
+export async function addSoftwareCounts({ store, clock }: Pick<Services, "store" | "clock">): Promise<boolean> {
   if ((await store.softwareCountChanges.pick(["id"], { limit: 1 })).length === 0) return false;
   const now = clock.iso();
   const { mayRemain, lost } = await store.tx(
@@ -74,7 +70,7 @@ export async function addSoftwareCounts({
     },
     { lock: LOCK },
   );
-  await removeLostSoftware({ store, extensions }, lost);
+  await removeLostSoftware({ store }, lost);
   return mayRemain;
 }
 

@@ -1,6 +1,8 @@
 // What features add to the software of a host: what its team offers, and what was done with it there.
+
 import type { HostSoftwareItem } from "../../../api/software/software.ts";
 import type { HostRow } from "../../hosts/hosts/access.ts";
+import { extensionPoint } from "../../platform/core/extensions.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 
 export type OfferedHost = Pick<HostRow, "id" | "team_id" | "platform" | "platform_like" | "label_updated_at">;
@@ -17,14 +19,4 @@ export interface HostOffer {
 
 export type HostOffers = (store: ServerTx, host: OfferedHost) => Promise<readonly HostOffer[]>;
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    readonly hostOffers: readonly HostOffers[];
-    /** By the title's id: the addresses of the icons that the team has set. */
-    readonly ownIcons: (
-      store: ServerTx,
-      teamId: number | null,
-      titleIds: readonly number[],
-    ) => Promise<ReadonlyMap<number, string>>;
-  }
-}
+export const hostOffers = extensionPoint<HostOffers>("offers for a host");

@@ -15,6 +15,8 @@ import { and, oneOf, type Predicate } from "../../platform/store/query.ts";
 import { compareText } from "../../platform/store/rows.ts";
 import type { RowOf } from "../../platform/store/table.ts";
 import type { HostOffer, OfferedHost } from "./host-offers.ts";
+import { hostOffers } from "./host-offers.ts";
+import { ownIcons } from "./icons.ts";
 import { installedPaths } from "./installed-paths.ts";
 import type { hostSoftware, InstalledDetails, software } from "./tables.ts";
 import { wantedCves } from "./vulnerabilities/filter.ts";
@@ -125,7 +127,7 @@ export async function titlesOfHost(
   query: HostSoftwareQuery,
 ) {
   const row = await store.hostSoftware.get(host.id);
-  const offers = (await Promise.all(extensions.hostOffers.map((offersOf) => offersOf(store, host)))).flat();
+  const offers = (await Promise.all(extensions.of(hostOffers).map((offersOf) => offersOf(store, host)))).flat();
   const versions = await versionsById(store, row?.software_ids ?? []);
   const cves = await cvesOf(store, versions.keys());
   const wanted = wantedCves(query);
@@ -152,7 +154,7 @@ export async function titlesOfHost(
     .filter(({ id, name }) => isNamed(id, name) && (vulnerable === null || vulnerable.has(id)))
     .sort((a, b) => sign * (compareText(a.name, b.name) || a.id - b.id));
   const { software, meta } = pageOf(picked, query);
-  const icons = await extensions.ownIcons(
+  const icons = await ownIcons(
     store,
     host.team_id,
     software.map(({ id }) => id),

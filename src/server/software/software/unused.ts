@@ -1,18 +1,28 @@
 // Deletes titles and versions that are on no host.
+
 import { channels } from "../../platform/core/channels.ts";
 import { parts } from "../../platform/core/concurrency/parts.ts";
 import type { Services } from "../../platform/core/context.ts";
+import { memo } from "../../platform/core/memo.ts";
+import { removeUnused } from "../../platform/shared-rows/unused.ts";
 import { and, exists, has, not, oneOf, type Predicate } from "../../platform/store/query.ts";
-import { removeUnused } from "../../platform/unused-rows/remove.ts";
+import type { Table } from "../../platform/store/table.ts";
 import { softwareTitleCounts, softwareVersionCounts, software as versions } from "./tables.ts";
 
 const unusedVersion = not(exists(softwareVersionCounts, "software_id"));
-const unusedTitle = ({ extensions }: Pick<Services, "extensions">): Predicate =>
-  and(
-    not(exists(softwareTitleCounts, "title_id")),
-    not(exists(versions, "title_id")),
-    ...extensions.titleReferences.map(({ table, column }) => not(exists(table, column))),
-  );
+/** Titles to which neither hosts nor rows of other tables refer. */
+const unusedTitle = memo(
+  (tables: Readonly<Record<string, Table>>): Predicate =>
+    and(
+      not(exists(softwareTitleCounts, "title_id")),
+      not(exists(versions, "title_id")),
+      ...Object.values(tables).flatMap((table) =>
+        Object.entries(table.columns)
+          .filter(([, { spec }]) => spec.to === "software_titles" && spec.onDelete === "restrict")
+          .map(([column]) => not(exists(table, column))),
+      ),
+    ),
+);
 
 const idsOf = async (rows: Promise<readonly { id: number }[]>) => (await rows).map(({ id }) => id);
 const those = (ids: readonly number[], unused: Predicate) => and(oneOf("id", ids), unused);
@@ -24,9 +34,9 @@ export async function removeUnusedSoftware(services: Services): Promise<void> {
   const left = await removeUnused(services, "software", unused, (ids) =>
     store.software.delete(those(ids, unusedVersion)),
   );
-  const untitled = await idsOf(store.softwareTitles.pick(["id"], { where: unusedTitle(services) }));
+  const untitled = await idsOf(store.softwareTitles.pick(["id"], { where: unusedTitle(services.store.tables) }));
   const lost = await removeUnused(services, "software_titles", untitled, (ids) =>
-    store.softwareTitles.delete(those(ids, unusedTitle(services))),
+    store.softwareTitles.delete(those(ids, unusedTitle(services.store.tables))),
   );
   if (left + lost > 0) await store.notify(channels.software, "");
 }
@@ -36,7 +46,7 @@ export async function removeUnusedSoftware(services: Services): Promise<void> {
  * `writeHostSoftware` leaves out versions that do not exist.
  */
 export async function removeLostSoftware(
-  services: Pick<Services, "store" | "extensions">,
+  services: Pick<Services, "store">,
   versionIds: readonly number[],
 ): Promise<void> {
   const { store } = services;
@@ -49,7 +59,7 @@ export async function removeLostSoftware(
     const lost = ids.filter((id) => !used.has(id));
     removed += await store.software.delete(those(lost, unusedVersion));
     const titles = [...new Set(unused.map(({ title_id }) => title_id))];
-    removed += await store.softwareTitles.delete(those(titles, unusedTitle(services)));
+    removed += await store.softwareTitles.delete(those(titles, unusedTitle(services.store.tables)));
   }
   if (removed > 0) await store.notify(channels.software, "");
 }

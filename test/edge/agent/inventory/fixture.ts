@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readSources } from "../../../../src/server/edge/agent/ingest/sources.ts";
+import { inventorySources, readSources } from "../../../../src/server/edge/agent/ingest/sources.ts";
 import { createDetailQueries } from "../../../../src/server/edge/agent/inventory/detail-queries.ts";
 import { hostChanges } from "../../../../src/server/edge/agent/inventory/host-fields.ts";
 import { extensions } from "../../../../src/server/extensions.ts";
@@ -44,12 +44,12 @@ export const context = (known: HostContext["known"] = {}, more: Partial<HostCont
   ...more,
 });
 
-export const detailQueries = createDetailQueries(extensions.inventory);
+export const detailQueries = createDetailQueries(extensions.of(inventorySources));
 
 /** What the server learns of a host from results: its own fields, and the values of all sources. Null: not reported. */
 export function read(results: DetailResults, ctx: HostContext) {
   const { set, os, answers, warnings } = hostChanges(results, detailQueries.answersFor, ctx);
-  const found = readSources(extensions.inventory, answers, (_query, error) => {
+  const found = readSources(extensions.of(inventorySources), answers, (_query, error) => {
     throw error;
   });
   return {

@@ -1,16 +1,13 @@
 // Turns device management off for a device, and ends what was asked of devices that have left.
 
-import { leaveActions } from "../../../hosts/host-actions/states.ts";
 import { endLeaving } from "../../../hosts/mdm-status/managed.ts";
 import type { Inside } from "../../../hosts/operations/kind.ts";
-import { openOperationRows, openOperations } from "../../../hosts/operations/queue.ts";
+import { openOperations } from "../../../hosts/operations/queue.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { invalid } from "../../../platform/core/errors.ts";
-import { byId } from "../../../platform/core/maps.ts";
 import { eq } from "../../../platform/store/query.ts";
 import { dropCommands } from "../../commands/rows.ts";
-import { answerCommand } from "../commands/answers.ts";
-import { androidCommandKind, DELETE_DEVICE, WIPE } from "../commands/kind.ts";
+import { androidCommandKind, DELETE_DEVICE } from "../commands/kind.ts";
 import { sendAndroidCommands } from "../commands/send.ts";
 import { ANDROID_LANE } from "../lane.ts";
 
@@ -45,17 +42,4 @@ export async function endDeviceRequests(
 ): Promise<void> {
   await dropCommands(inside, hostIds, ANDROID_LANE);
   await endLeaving(inside, hostIds);
-}
-
-/** The device has left: a wipe that the vendor has accepted is done, and everything else ends. */
-export async function endActions(inside: Context, hostId: number): Promise<void> {
-  const { store } = inside;
-  const open = await openOperationRows(store, hostId, ANDROID_LANE);
-  const ids = open.map(({ id }) => id);
-  const accepted = new Set((await store.androidCommands.getMany(ids)).map(({ id }) => id));
-  const commands = byId(await store.mdmCommands.getMany(ids));
-  for (const operation of open)
-    if (accepted.has(operation.id) && commands.get(operation.id)?.request_type === WIPE)
-      await answerCommand(inside, operation, { isDone: true, detail: "" }, {});
-  await leaveActions(inside, hostId);
 }

@@ -9,13 +9,14 @@ import { minutes } from "../../../platform/core/clock.ts";
 import { type Context, type Services, serviceContext, within } from "../../../platform/core/context.ts";
 import type { Job } from "../../../platform/core/job.ts";
 import { and, eq, type Predicate } from "../../../platform/store/query.ts";
-import { type AndroidDeviceRow, endDevice } from "../devices/enroll.ts";
+import type { AndroidDeviceRow } from "../devices/enroll.ts";
 import { ANDROID_LANE } from "../lane.ts";
 import { androidClient } from "../management/client.ts";
 import { AndroidError } from "../management/problem.ts";
 import { type Sending, sendDue, senderOf, sentAll } from "../sending.ts";
 import { answerCommand } from "./answers.ts";
 import { type AndroidAnswer, DELETE_DEVICE } from "./kind.ts";
+import { endDevice } from "./leave.ts";
 import { commandFor, typeOf } from "./wire.ts";
 
 const commandSending: Sending = {

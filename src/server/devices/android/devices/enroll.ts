@@ -1,4 +1,4 @@
-// Android devices become hosts when the vendor reports them for the first time, and leave when it reports them deleted.
+// Android devices become hosts when the vendor reports them for the first time.
 
 import type { EnrollmentKind, EnrollRequest } from "../../../hosts/enrollment/kind.ts";
 import { createHostEnrollment } from "../../../hosts/enrollment/service.ts";
@@ -12,26 +12,19 @@ import { recordHostActivity } from "../../../platform/activities/by-host.ts";
 import { type Context, type Services, within } from "../../../platform/core/context.ts";
 import { serverUrl } from "../../../platform/core/http/links.ts";
 import { startedPart } from "../../../platform/core/running.ts";
-import { and, eq, everything, oneOf, same } from "../../../platform/store/query.ts";
+import type { ServerTx } from "../../../platform/core/tables.ts";
+import { and, eq, everything, isNull, lt, oneOf, or, same } from "../../../platform/store/query.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
 import { dropCommands } from "../../commands/rows.ts";
-import { endManagement } from "../../leaving/leave.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 import { ANDROID_LANE } from "../lane.ts";
 import { wantPolicies } from "../policies/wanted.ts";
 import { teamOfNote } from "./enrollment-token.ts";
-import { type AndroidDevice, enrolledAt, factsOf, identityOf, isPersonal } from "./report.ts";
+import { type AndroidDevice, enrolledAt, factsOf, identityOf, isPersonal, reportedAt } from "./report.ts";
 import type { androidDevices } from "./tables.ts";
 
 export type AndroidDeviceRow = RowOf<typeof androidDevices>;
-
-declare module "../../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** Each ends something of a device that has left, in the transaction that forgets the device. */
-    readonly androidLeft: readonly ((inside: Context, hostId: number) => Promise<void>)[];
-  }
-}
 
 interface AndroidRequest extends EnrollRequest {
   readonly device: AndroidDevice;
@@ -164,27 +157,21 @@ export async function enrollDevice(ctx: Context, device: AndroidDevice): Promise
   }, operationLock(host.id));
 }
 
-/** The device is not managed any more. */
-export async function endDevice(ctx: Context, device: AndroidDeviceRow): Promise<void> {
-  await ctx.store.tx(async (store) => {
-    const inside = within(ctx, store);
-    if ((await store.androidDevices.delete(eq("id", device.id))) === 0) return;
-    await leave(inside, device);
-  }, operationLock(device.host_id));
-}
+/** The row of a device that is not managed any more. False: it was deleted already. */
+export const deleteDevice = async (tx: ServerTx, id: number): Promise<boolean> =>
+  (await tx.androidDevices.delete(eq("id", id))) > 0;
 
-/** Management of Android is turned off: its devices are not managed any more. */
-export async function endAllDevices(inside: Context): Promise<void> {
-  const devices = await inside.store.androidDevices.pick(["host_id", "is_personal"], {});
-  for (const device of devices) await leave(inside, device);
-  await inside.store.androidDevices.delete(everything);
-}
+export const deleteAllDevices = async (tx: ServerTx): Promise<void> =>
+  void (await tx.androidDevices.delete(everything));
 
-type Leaving = Pick<AndroidDeviceRow, "host_id" | "is_personal">;
-
-async function leave(inside: Context, { host_id: hostId, is_personal }: Leaving): Promise<void> {
-  for (const end of inside.extensions.androidLeft) await end(inside, hostId);
-  await dropCommands(inside, [hostId], ANDROID_LANE);
-  const [host] = await inside.store.hosts.pick(["uuid"], { where: eq("id", hostId) });
-  await endManagement(inside, hostId, is_personal ? (host?.uuid ?? null) : null);
+/** Whether nothing newer was read before. Enrollments have no time. */
+export async function isNewest(
+  { store }: Pick<Context, "store">,
+  row: AndroidDeviceRow,
+  device: AndroidDevice,
+): Promise<boolean> {
+  const reported_at = reportedAt(device);
+  if (reported_at === null) return true;
+  const isOlder = or(isNull("reported_at"), lt("reported_at", reported_at), eq("reported_at", reported_at));
+  return (await store.androidDevices.update({ where: and(eq("id", row.id), isOlder), set: { reported_at } })) > 0;
 }

@@ -8,7 +8,7 @@ import { checkEnrollSecret } from "../../../hosts/enrollment/secret-check.ts";
 import { days, isoAt } from "../../../platform/core/clock.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { invalid, limitExceeded } from "../../../platform/core/errors.ts";
-import { serverSecret } from "../../../platform/secrets/service.ts";
+import { serverSecret } from "../../../platform/shared-rows/secrets.ts";
 import { DEFAULT_POLICY, requireEnterprise } from "../enterprise/enterprise.ts";
 import { androidClient } from "../management/client.ts";
 import { orUpstreamError } from "../management/problem.ts";

@@ -3,7 +3,6 @@ import { bool, id, ref, table, text, time } from "../../../platform/store/table.
 declare module "../../../platform/core/tables.ts" {
   interface Tables {
     readonly androidDevices: typeof androidDevices;
-    readonly androidMessages: typeof androidMessages;
   }
 }
 
@@ -20,11 +19,4 @@ export const androidDevices = table("android_devices", {
   enrolled_at: time().nullable(),
   /** Time of the newest report that was read, by the vendor's clock. */
   reported_at: time().nullable(),
-});
-
-/** Messages of the vendor that were processed: each may arrive several times. */
-export const androidMessages = table("android_messages", {
-  id: id(),
-  message_id: text().unique(),
-  received_at: time().index(),
 });

@@ -1,17 +1,13 @@
 import { createHash } from "node:crypto";
 import { androidApi, androidServiceApi } from "../../../../api/devices/android.ts";
 import { type Route, route } from "../../../platform/core/http/route.ts";
-import { deleteEnterprise, enterpriseId, requireEnterprise } from "./enterprise.ts";
+import { enterpriseId, requireEnterprise } from "./enterprise.ts";
 import { finishSignUp, startSignUp } from "./sign-up.ts";
 import { followSignUp } from "./sign-up-events.ts";
 import { addWebApp } from "./web-apps.ts";
 
 export const androidEnterpriseRoutes: readonly Route[] = [
   route(androidApi.get, async (_, ctx) => ({ android_enterprise_id: enterpriseId(await requireEnterprise(ctx)) })),
-  route(androidApi.delete, async (_, ctx) => {
-    await deleteEnterprise(ctx);
-    return {};
-  }),
   route(androidApi.signUp, async (_, ctx) => ({ android_enterprise_signup_url: await startSignUp(ctx) })),
   route(androidApi.addWebApp, ({ body }, ctx) => addWebApp(ctx, body)),
   route(androidApi.signUpEvents, async (_, ctx) => followSignUp(ctx)),

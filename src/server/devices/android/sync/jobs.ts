@@ -6,13 +6,14 @@ import { type Context, type Services, serviceContext } from "../../../platform/c
 import type { Job } from "../../../platform/core/job.ts";
 import { gt } from "../../../platform/store/query.ts";
 import { answerLost, takeVendorOperation, VendorOperation } from "../commands/answers.ts";
-import { type AndroidDeviceRow, endDevice } from "../devices/enroll.ts";
-import { forgetMessages, takeDevice } from "../devices/messages.ts";
+import { endDevice } from "../commands/leave.ts";
+import type { AndroidDeviceRow } from "../devices/enroll.ts";
 import { AndroidDevice } from "../devices/report.ts";
 import { ANDROID_LANE } from "../lane.ts";
 import { accountOf } from "../management/account.ts";
 import { androidClient } from "../management/client.ts";
 import { AndroidError } from "../management/problem.ts";
+import { forgetMessages, takeDevice } from "./messages.ts";
 
 const BATCH_SIZE = 100;
 

@@ -15,9 +15,11 @@ import { dropSealed, PENDING } from "../../commands/rows.ts";
 import type { mdmCommands } from "../../commands/tables.ts";
 import { commandView } from "../../commands/waiting.ts";
 import { expectReturn, LOCKS_WITHIN } from "../channel/devices.ts";
-import { APPLE_LANE, appleCommandKind, CONTENT_MAX } from "../commands/kind.ts";
+import { appleCommandKind, CONTENT_MAX } from "../commands/kind.ts";
 import { applePayload, storedCommand } from "../commands/payload.ts";
+import { APPLE_LANE } from "../lane.ts";
 import { comparable } from "../profiles/own.ts";
+import { enrollmentsOfHosts } from "../push/devices.ts";
 import { push } from "../push/push.ts";
 
 type CommandRow = RowOf<typeof mdmCommands>;
@@ -71,7 +73,7 @@ export const appleCommands: CommandPlatform = {
   cancellable: [LOCK, ERASE, "ClearPasscode", "EnableLostMode"],
   serves: ({ platform }) => ["darwin", "ios", "ipados"].includes(platform),
   read: readCommand,
-  wake: async (inside, hostIds) => push(inside, await inside.extensions.pushDevices.ofHosts(inside.store, hostIds)),
+  wake: async (inside, hostIds) => push(inside, await enrollmentsOfHosts(inside.store, hostIds)),
   installsProfile: ({ request_type }) => request_type === "InstallProfile",
   payload: ({ command_uuid: CommandUUID, content }) => applePayload(CommandUUID, storedCommand(content)),
 };

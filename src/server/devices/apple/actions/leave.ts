@@ -6,8 +6,9 @@ import { openOperations } from "../../../hosts/operations/queue.ts";
 import { requesterOf } from "../../../hosts/operations/requester.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { deviceOfHost, endEnrollment } from "../channel/devices.ts";
-import { APPLE_LANE, appleCommandKind } from "../commands/kind.ts";
+import { appleCommandKind } from "../commands/kind.ts";
 import { sendAppleCommands } from "../commands/send.ts";
+import { APPLE_LANE } from "../lane.ts";
 
 export const appleLeave = appleCommandKind({
   name: "apple_leave",

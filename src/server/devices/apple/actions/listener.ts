@@ -5,7 +5,7 @@ import { endLeaving } from "../../../hosts/mdm-status/managed.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { dropCommands } from "../../commands/rows.ts";
 import type { AppleDeviceListener } from "../channel/listeners.ts";
-import { APPLE_LANE } from "../commands/kind.ts";
+import { APPLE_LANE } from "../lane.ts";
 
 export const appleActionListener: AppleDeviceListener = {
   async reset(inside, { host_id, state }) {

@@ -16,14 +16,15 @@ import { badRequest } from "../../../platform/core/errors.ts";
 import { part } from "../../../platform/core/running.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { and, eq, not, oneOf } from "../../../platform/store/query.ts";
-import { deviceSeen } from "../../check-ins/seen.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
-import { APPLE_LANE } from "../commands/kind.ts";
+import { deviceSeen } from "../../reports/seen.ts";
+import { APPLE_LANE } from "../lane.ts";
 import { deviceUrl } from "../trust/service.ts";
 import { authenticate } from "./authenticate.ts";
 import { endEnrollment, isDevice } from "./devices.ts";
 import { appleUsers, checkSizes } from "./limits.ts";
 import type { Enrollment } from "./listeners.ts";
+import { appleDevices } from "./listeners.ts";
 import { appleEnrollments } from "./tables.ts";
 import { APPLE_ENROLLMENT, enrollmentIdOf, NotAllowed, RENEWS, USER_SEPARATOR, userIdOf } from "./wire.ts";
 
@@ -127,11 +128,10 @@ export async function checkIn(ctx: Context, message: PlistDict, identity: Identi
     case "GetToken":
       throw badRequest("no token of this type is available", "TokenServiceType");
   }
-  const { appleMessages } = ctx.extensions;
-  const answer = Object.hasOwn(appleMessages, type) ? appleMessages[type] : undefined;
+  const answer = ctx.extensions.of(appleDevices).find(({ messages }) => messages && Object.hasOwn(messages, type));
   if (!answer) throw badRequest("the MessageType is unknown", "MessageType");
   if (enrollment.state === "removed") throw new NotAllowed("the enrollment has ended");
-  return answer(ctx, message, enrollment);
+  return answer.messages![type]!(ctx, message, enrollment);
 }
 
 /** An answer of the channel: a property list, or nothing. */
@@ -207,7 +207,7 @@ async function enrolled(inside: Context, device: Enrollment, { host, identity, s
     }),
     notifyProfiles(inside.store, { hostIds: [host_id] }),
   ]);
-  for (const { enrolled } of inside.extensions.appleDevices) await enrolled?.(inside, device, { host, identity });
+  for (const { enrolled } of inside.extensions.of(appleDevices)) await enrolled?.(inside, device, { host, identity });
 }
 
 const channelOf = ({ enrollment_id }: Enrollment, userId: string): string =>

@@ -1,4 +1,5 @@
 // Hands commands to Apple devices, and stores what they answer.
+
 import { BadPlist, bytesIn, dictsIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import { writePlist } from "../../../../plist/write.ts";
 import type { Identity } from "../../../certificates/device-ca/identities.ts";
@@ -15,11 +16,13 @@ import { type Context, within } from "../../../platform/core/context.ts";
 import { and, eq } from "../../../platform/store/query.ts";
 import { NotMade } from "../../commands/made-late.ts";
 import { commandOf, markTooLarge, resumePostponed, setAnswer, tooLargeOf } from "../../commands/rows.ts";
-import { APPLE_LANE, type AppleAnswer } from "../commands/kind.ts";
+import type { AppleAnswer, MadeLate } from "../commands/kind.ts";
 import { applePayload, storedCommand } from "../commands/payload.ts";
+import { APPLE_LANE } from "../lane.ts";
+import { isReachable } from "../push/devices.ts";
 import { isSigned, signedProfile } from "../trust/signers.ts";
-import { isReachable } from "./devices.ts";
 import type { AnsweringDevice, AppleAnswered } from "./listeners.ts";
+import { appleDevices } from "./listeners.ts";
 
 interface Received {
   readonly message: PlistDict;
@@ -43,7 +46,6 @@ export async function exchange(
   const isOutdated = status === "Idle" && (await endTooLarge(ctx, device, open));
   const answered = status === "Idle" ? null : await keepAnswer(ctx, device, { status, message, body }, queue);
   if (answered) await readAnswer(ctx, answered);
-  const { appleCommandsMadeLate: late } = ctx.extensions;
   let known = status === "Idle" && open !== null && !isOutdated ? open : undefined;
   for (let taken = answered?.next ?? null; ; taken = null) {
     // An answer may have been a reason to ask for more.
@@ -52,7 +54,7 @@ export async function exchange(
     if (!next) return null;
     const { operation, content } = next;
     const uuid = queue.uuidOf(operation);
-    const make = Object.hasOwn(late, operation.kind) ? late[operation.kind] : undefined;
+    const make = lateMaker(ctx, operation.kind);
     try {
       return applePayload(
         uuid,
@@ -178,7 +180,7 @@ async function keepAnswer(
     const operation = open.find(({ id }) => id === command.id) ?? (await store.operations.get(command.id))!;
     await Promise.all([set, storeAnswer(inside, operation, answer)]);
     const { kind } = operation;
-    for (const { answered } of inside.extensions.appleDevices) await answered?.(inside, device, kind);
+    for (const { answered } of inside.extensions.of(appleDevices)) await answered?.(inside, device, kind);
     const isDone = command_status === "ran";
     const next = queue && (await takeOperation(inside, hostId, APPLE_LANE, queue.choose));
     return { kind, hostId, requestType: command.request_type, isDone, message, next };
@@ -186,8 +188,13 @@ async function keepAnswer(
 }
 
 async function readAnswer(ctx: Context, kept: Kept): Promise<void> {
-  const { appleReaders } = ctx.extensions;
-  if (Object.hasOwn(appleReaders, kept.kind)) await appleReaders[kept.kind]!(ctx, kept);
+  for (const { readers } of ctx.extensions.of(appleDevices)) await readers?.[kept.kind]?.(ctx, kept);
+}
+
+/** What makes the commands of a kind when the device asks for them. Undefined: they are sent as they are stored. */
+function lateMaker({ extensions }: Context, kind: string): MadeLate | undefined {
+  for (const { madeLate } of extensions.of(appleDevices)) if (madeLate?.[kind]) return madeLate[kind];
+  return undefined;
 }
 
 function detailOf(message: PlistDict): string {

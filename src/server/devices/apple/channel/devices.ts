@@ -2,40 +2,17 @@
 
 import type { Hardware, HardwareLookup } from "../../../hosts/enrollment/kind.ts";
 import type { Inside } from "../../../hosts/operations/kind.ts";
-import { openOperations, operationLock } from "../../../hosts/operations/queue.ts";
+import { operationLock } from "../../../hosts/operations/queue.ts";
 import { isoAt, seconds } from "../../../platform/core/clock.ts";
 import { type Context, service, within } from "../../../platform/core/context.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { and, eq, not, oneOf } from "../../../platform/store/query.ts";
 import { dropCommands } from "../../commands/rows.ts";
 import { endManagement } from "../../leaving/leave.ts";
-import { APPLE_LANE } from "../commands/kind.ts";
-import type { PushDevices } from "../push/devices.ts";
+import { APPLE_LANE } from "../lane.ts";
+import { isReachable } from "../push/devices.ts";
 import type { Enrollment } from "./listeners.ts";
-
-/** Only devices have commands: the channels of users are not asked to connect. */
-export const isReachable = and(eq("state", "enabled"), eq("is_user", false));
-
-export const enrolledDevices: Omit<PushDevices, "certificate"> = {
-  async targets(store, enrollmentIds) {
-    const rows = await store.appleEnrollments.list({ where: and(oneOf("id", enrollmentIds), isReachable) });
-    return rows.flatMap(({ id, token, push_magic: magic, token_at, topic }) =>
-      token === null || magic === null || token_at === null
-        ? []
-        : [{ enrollment_id: id, token, topic, magic, token_at }],
-    );
-  },
-  async waiting(store, enrollmentIds) {
-    const rows = await store.appleEnrollments.pick(["id", "host_id"], { where: oneOf("id", enrollmentIds) });
-    const hostIds = rows.map(({ host_id }) => host_id);
-    const busy = new Set((await openOperations(store, hostIds, APPLE_LANE)).map(({ host_id }) => host_id));
-    return new Set(rows.flatMap(({ id, host_id }) => (busy.has(host_id) ? [id] : [])));
-  },
-  async ofHosts(store, hostIds) {
-    const where = and(oneOf("host_id", hostIds), isReachable);
-    return (await store.appleEnrollments.pick(["id"], { where })).map(({ id }) => id);
-  },
-};
+import { appleDevices } from "./listeners.ts";
 
 /** The channel of the device itself, not that of one of its users. */
 export const isDevice = eq("is_user", false);
@@ -75,7 +52,7 @@ export async function noteReturn(
     const where = and(eq("id", id), eq("returns_after", returns_after));
     if ((await store.appleEnrollments.update({ where, set: { returns_after: null } })) === 0) return;
     const inside = { ...within(ctx, store), user: service };
-    for (const { returned } of ctx.extensions.appleDevices) await returned?.(inside, { host_id });
+    for (const { returned } of ctx.extensions.of(appleDevices)) await returned?.(inside, { host_id });
   }, operationLock(host_id));
 }
 
@@ -88,16 +65,6 @@ export const enrolledHosts: HardwareLookup = async (store, hardware) => {
   return hardware.map(({ uuid }) => byId.get(uuid.toLowerCase()) ?? null);
 };
 
-/** Devices that were enrolled with another push certificate: a new topic cannot reach them. */
-export const countOtherTopics = (store: ServerTx, topic: string): Promise<number> =>
-  store.appleEnrollments.count(and(isReachable, not(eq("topic", topic))));
-
-/** Devices that were enrolled with another URL of this server: they do not connect to this one. */
-export const countOtherServers = (store: ServerTx, url: string): Promise<number> =>
-  store.appleEnrollments.count(
-    and(isReachable, eq("is_user", false), not(eq("server_url", "")), not(eq("server_url", url))),
-  );
-
 /** The device has left its setup assistant. */
 export async function endWaiting(store: ServerTx, hostId: number): Promise<void> {
   const where = and(eq("host_id", hostId), isReachable);
@@ -107,7 +74,7 @@ export async function endWaiting(store: ServerTx, hostId: number): Promise<void>
 /** What was asked of the device is dropped: it will not answer. */
 export async function resetDevice(inside: Inside, device: Pick<Enrollment, "host_id" | "state">): Promise<void> {
   await dropCommands(inside, [device.host_id], APPLE_LANE);
-  for (const { reset } of inside.extensions.appleDevices) await reset?.(inside, device);
+  for (const { reset } of inside.extensions.of(appleDevices)) await reset?.(inside, device);
 }
 
 /** The device has left device management, or was removed from it. Under the lock of its host's operations. */

@@ -9,7 +9,7 @@ import { storedIdentifier } from "../../../hosts/hosts/identifier.ts";
 import type { Services } from "../../../platform/core/context.ts";
 import { startedPart } from "../../../platform/core/running.ts";
 import { and, eq, not, oneOf } from "../../../platform/store/query.ts";
-import { addSeenDevices } from "../../check-ins/seen.ts";
+import { addSeenDevices } from "../../reports/seen.ts";
 import { appleFact } from "./limits.ts";
 
 export interface AppleDevice {

@@ -1,11 +1,14 @@
 // What other features do when devices check in. `server/extensions.ts` names them.
+
 import type { Content } from "../../../../api/bodies.ts";
 import type { PlistDict } from "../../../../plist/value.ts";
 import type { Identity } from "../../../certificates/device-ca/identities.ts";
 import type { HostRow } from "../../../hosts/hosts/access.ts";
 import type { Inside } from "../../../hosts/operations/kind.ts";
 import type { Context } from "../../../platform/core/context.ts";
+import { extensionPoint } from "../../../platform/core/extensions.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
+import type { MadeLate } from "../commands/kind.ts";
 import type { appleEnrollments } from "./tables.ts";
 
 export type Enrollment = RowOf<typeof appleEnrollments>;
@@ -19,7 +22,7 @@ export interface EnrolledAs {
 /** The device when its message arrived. */
 export type AnsweringDevice = Pick<Enrollment, "host_id" | "awaiting_configuration">;
 
-/** Every member runs in the transaction of the change, under the lock of the host's operations. */
+/** Methods run in the transaction of the change, under the lock of the host's operations. */
 export interface AppleDeviceListener {
   /** The device has enrolled: it has sent the first push token since it authenticated. */
   enrolled?(inside: Context, device: Enrollment, of: EnrolledAs): Promise<void>;
@@ -32,7 +35,15 @@ export interface AppleDeviceListener {
   returned?(inside: Inside, device: Pick<Enrollment, "host_id">): Promise<void>;
   /** The device has done a command of this kind of operations, or has failed. */
   answered?(inside: Context, device: AnsweringDevice, kind: string): Promise<void>;
+  /** By `MessageType`: answers to check-in messages that the channel does not know. */
+  readonly messages?: Readonly<Record<string, AppleMessage>>;
+  /** By the name of the command's kind. */
+  readonly readers?: Readonly<Record<string, AppleReader>>;
+  /** By the name of their kind: commands that are made when the device asks, because they contain a secret. */
+  readonly madeLate?: Readonly<Record<string, MadeLate>>;
 }
+
+export const appleDevices = extensionPoint<AppleDeviceListener>("what features do with Apple devices");
 
 /** Answers a check-in message of a type that the channel does not know. It opens its own transactions. */
 export type AppleMessage = (ctx: Context, message: PlistDict, device: Enrollment) => Promise<Content>;
@@ -51,13 +62,3 @@ export interface AppleAnswered {
  * was taken before unless nothing waited. If the server ends in between, the reader is not called again.
  */
 export type AppleReader = (ctx: Context, answered: AppleAnswered) => Promise<void>;
-
-declare module "../../../platform/core/extensions.ts" {
-  interface Extensions {
-    readonly appleDevices: readonly AppleDeviceListener[];
-    /** By `MessageType`. */
-    readonly appleMessages: Readonly<Record<string, AppleMessage>>;
-    /** By the name of the command's kind. */
-    readonly appleReaders: Readonly<Record<string, AppleReader>>;
-  }
-}

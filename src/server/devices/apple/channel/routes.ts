@@ -13,7 +13,7 @@ import { ApiError, badRequest } from "../../../platform/core/errors.ts";
 import { bodyRoom } from "../../../platform/core/http/body-room.ts";
 import { type Reply, type Route, route } from "../../../platform/core/http/route.ts";
 import { proved } from "../../../platform/core/http/strangers.ts";
-import { deviceSeen } from "../../check-ins/seen.ts";
+import { deviceSeen } from "../../reports/seen.ts";
 import { checkIn, enrollmentOf, plist, pollingOf } from "./check-in.ts";
 import { exchange, noteTooLarge } from "./commands.ts";
 import { noteReturn } from "./devices.ts";

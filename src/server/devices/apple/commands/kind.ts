@@ -2,12 +2,11 @@
 import { readPlistDict } from "../../../../plist/read.ts";
 import type { PlistDict } from "../../../../plist/value.ts";
 import { writePlist } from "../../../../plist/write.ts";
-import type { Ending, Inside, Lane, Operation, OperationKind, OperationView } from "../../../hosts/operations/kind.ts";
+import type { Ending, Inside, Operation, OperationKind, OperationView } from "../../../hosts/operations/kind.ts";
 import { days } from "../../../platform/core/clock.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { removeCommand } from "../../commands/rows.ts";
-
-export const APPLE_LANE: Lane = "apple";
+import { APPLE_LANE } from "../lane.ts";
 
 /** What a device has answered to a command. `answerOf` returns the whole message. */
 export interface AppleAnswer {
@@ -19,13 +18,6 @@ export interface AppleAnswer {
 
 /** Makes the command that the device gets, of what is stored. Outside of transactions; may throw `NotMade`. */
 export type MadeLate = (ctx: Context, operation: Operation, content: string) => Promise<PlistDict>;
-
-declare module "../../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** Commands that are made when the device asks, because they contain a secret, by the name of their kind. */
-    readonly appleCommandsMadeLate: Readonly<Record<string, MadeLate>>;
-  }
-}
 
 interface AppleCommandKind {
   readonly name: string;

@@ -4,6 +4,7 @@ import { writePlist } from "../../../../plist/write.ts";
 import type { OperationKind } from "../../../hosts/operations/kind.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { addCommands } from "../../commands/rows.ts";
+import { enrollmentsOfHosts } from "../push/devices.ts";
 import { push } from "../push/push.ts";
 import type { AppleAnswer } from "./kind.ts";
 
@@ -35,7 +36,7 @@ export async function sendAppleCommands(
       })),
       uuid,
     ),
-    inside.extensions.pushDevices.ofHosts(inside.store, hostIds).then((devices) => push(inside, devices)),
+    enrollmentsOfHosts(inside.store, hostIds).then((devices) => push(inside, devices)),
   ]);
   return uuids;
 }

@@ -3,8 +3,9 @@
 import { openOperations } from "../../../hosts/operations/queue.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { and, eq, oneOf } from "../../../platform/store/query.ts";
-import { APPLE_LANE, appleCommandKind } from "../commands/kind.ts";
+import { appleCommandKind } from "../commands/kind.ts";
 import { sendAppleCommands } from "../commands/send.ts";
+import { APPLE_LANE } from "../lane.ts";
 
 export const appleDeclarationCommand = appleCommandKind({
   name: "apple_declarations",

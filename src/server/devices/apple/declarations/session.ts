@@ -7,12 +7,12 @@ import type { Context } from "../../../platform/core/context.ts";
 import { badRequest, notThere } from "../../../platform/core/errors.ts";
 import { expandSecrets } from "../../../settings/variables/use.ts";
 import { plist } from "../channel/check-in.ts";
-import type { AppleMessage, Enrollment } from "../channel/listeners.ts";
+import type { AppleDeviceListener, AppleMessage, Enrollment } from "../channel/listeners.ts";
 import { NotAllowed } from "../channel/wire.ts";
 import { type DeclarationKind, type DeclarationSet, declarationsOf, noDeclarations, tokenOf } from "./set.ts";
 import { takeReport } from "./status.ts";
 
-export const declarativeManagement: AppleMessage = async (ctx, message, device) => {
+const declarativeManagement: AppleMessage = async (ctx, message, device) => {
   if (device.state !== "enabled") throw new NotAllowed("the device has not sent its token yet");
   const endpoint = stringIn(message, "Endpoint");
   if (endpoint === null) throw badRequest("the message needs an Endpoint", "Endpoint");
@@ -67,3 +67,5 @@ async function declarationAt({ store }: Context, hostId: number, { declarations 
   const Payload = JSON.parse(await expandSecrets(store, sent, inJson)) as Record<string, unknown>;
   return { Type, Identifier, ServerToken, Payload };
 }
+
+export const declarationListener: AppleDeviceListener = { messages: { DeclarativeManagement: declarativeManagement } };

@@ -8,8 +8,9 @@ import { isPhone } from "../../../platform/core/platforms.ts";
 import { and, eq, oneOf } from "../../../platform/store/query.ts";
 import { deviceOfHost } from "../channel/devices.ts";
 import type { AppleDeviceListener } from "../channel/listeners.ts";
-import { APPLE_LANE, appleCommandKind } from "../commands/kind.ts";
+import { appleCommandKind } from "../commands/kind.ts";
 import { type AppleCommand, sendAppleCommands } from "../commands/send.ts";
+import { APPLE_LANE } from "../lane.ts";
 import { appleProfileCommand } from "../profiles/commands.ts";
 
 export const appleDetails = appleCommandKind({

@@ -5,9 +5,9 @@ import { isoAt } from "../../../platform/core/clock.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { deviceSoftware } from "../../../software/software/ingest.ts";
 import { type DeviceReport, deviceReports } from "../../reports/write.ts";
-import type { AppleAnswered } from "../channel/listeners.ts";
+import type { AppleAnswered, AppleDeviceListener } from "../channel/listeners.ts";
 import { storeProfileList } from "../profiles/reported.ts";
-import { PROFILE_LIST } from "./commands.ts";
+import { appleDetails, PROFILE_LIST } from "./commands.ts";
 import { applicationsOf, certificatesOf, factsOf } from "./report.ts";
 
 function reportOf({ requestType, isDone, message }: AppleAnswered, row: HostRow, now: number): DeviceReport {
@@ -26,7 +26,9 @@ function reportOf({ requestType, isDone, message }: AppleAnswered, row: HostRow,
 
 export const appleDetailReports = deviceReports("details of iPhones and iPads", reportOf);
 
-export const readDetails = async (ctx: Context, answer: AppleAnswered): Promise<void> => {
+const readDetails = async (ctx: Context, answer: AppleAnswered): Promise<void> => {
   if (answer.requestType !== PROFILE_LIST) await ctx.running.of(appleDetailReports).add(answer);
   else if (answer.isDone) await storeProfileList(ctx, answer.hostId, answer.message);
 };
+
+export const appleDetailsReader: AppleDeviceListener = { readers: { [appleDetails.name]: readDetails } };

@@ -7,8 +7,8 @@ import { serviceContext } from "../../../platform/core/context.ts";
 import type { Job } from "../../../platform/core/job.ts";
 import { phonePlatforms } from "../../../platform/core/platforms.ts";
 import { and, eq, exists, isNull, lte, not, oneOf, or } from "../../../platform/store/query.ts";
-import { isReachable } from "../channel/devices.ts";
 import { sendAppleCommands } from "../commands/send.ts";
+import { isReachable } from "../push/devices.ts";
 import { appleDetails, detailCommands } from "./commands.ts";
 
 /** Requests the details of iPhones and iPads as often as agents report those of other hosts. */

@@ -6,6 +6,7 @@ import { type Context, type Services, serviceContext, within } from "../../../pl
 import type { Job } from "../../../platform/core/job.ts";
 import { and, eq, gt, isNull, lt, oneOf } from "../../../platform/store/query.ts";
 import { deviceOfHost } from "../channel/devices.ts";
+import type { AppleDeviceListener } from "../channel/listeners.ts";
 import { APPLE_ENROLLMENT, NotAllowed, RENEWS } from "../channel/wire.ts";
 import { appleCommandKind, type MadeLate } from "../commands/kind.ts";
 import { sendAppleCommands } from "../commands/send.ts";
@@ -28,7 +29,7 @@ export const appleRenewal = appleCommandKind({
 });
 
 /** The enrollment profile with a challenge that only this device can use, made when the device asks for the command. */
-export const renewalCommand: MadeLate = async (ctx, { host_id }: Operation) => {
+const renewalCommand: MadeLate = async (ctx, { host_id }: Operation) => {
   const [device, host] = await Promise.all([deviceOfHost(ctx.store, host_id), ctx.store.hosts.get(host_id)]);
   const identity = device?.identity_id == null ? null : await ctx.store.deviceIdentities.get(device.identity_id);
   if (!device || !identity || !host) throw new NotAllowed("the enrollment has ended");
@@ -41,6 +42,8 @@ export const renewalCommand: MadeLate = async (ctx, { host_id }: Operation) => {
   });
   return { RequestType: "InstallProfile", Payload };
 };
+
+export const renewalListener: AppleDeviceListener = { madeLate: { [appleRenewal.name]: renewalCommand } };
 
 export const identityRenewal: Job = {
   name: "apple_identity_renewal",

@@ -13,7 +13,7 @@ import { type Context, type Services, service, serviceContext, within } from "..
 import { limit } from "../../../platform/core/limits.ts";
 import { oneOf } from "../../../platform/store/query.ts";
 import { openDiskKey } from "../../encryption-settings/keys.ts";
-import type { AppleReader } from "../channel/listeners.ts";
+import type { AppleDeviceListener, AppleReader } from "../channel/listeners.ts";
 import { appleCommandKind } from "../commands/kind.ts";
 
 /** An envelope has about 500 bytes. */
@@ -34,13 +34,15 @@ export const securityInfo = appleCommandKind({
   ended: async () => {},
 });
 
-export const readSecurityInfo: AppleReader = async (ctx, { hostId, isDone, message }) => {
+const readSecurityInfo: AppleReader = async (ctx, { hostId, isDone, message }) => {
   const info = isDone ? message.SecurityInfo : undefined;
   if (typeof info !== "object" || info === null || !("FDE_PersonalRecoveryKeyCMS" in info)) return;
   const cms = info.FDE_PersonalRecoveryKeyCMS;
   if (Buffer.isBuffer(cms) && cms.length > 0)
     await keepSealedKey(ctx, hostId, cms.toString("base64"), "device_management");
 };
+
+export const filevaultListener: AppleDeviceListener = { readers: { [securityInfo.name]: readSecurityInfo } };
 
 /** Keeps a key that differs from the stored one. One that cannot be opened is kept too: it shows what is wrong. */
 async function keepSealedKey(ctx: Context, hostId: number, sealed: string, source: DiskKeySource): Promise<void> {

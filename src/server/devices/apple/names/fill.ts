@@ -1,4 +1,5 @@
 // The name of a device, made of its team's template.
+
 import { createHash } from "node:crypto";
 import type { Context } from "../../../platform/core/context.ts";
 import { byId } from "../../../platform/core/maps.ts";
@@ -6,8 +7,8 @@ import { and, eq, exists, not, oneOf } from "../../../platform/store/query.ts";
 import { mdmOfTeams } from "../../../settings/teams/mdm.ts";
 import { valuesOnHosts } from "../../../settings/variables/use.ts";
 import { fillVariables, isLate, namesIn, replaceNames, valuesOfHosts } from "../../profiles/variables.ts";
-import { isReachable } from "../channel/devices.ts";
 import { appleEnrollments } from "../channel/tables.ts";
+import { isReachable } from "../push/devices.ts";
 
 /** Devices that belong to their users keep the names that these have given them. */
 export const isNameable = exists(appleEnrollments, "host_id", and(isReachable, not(eq("kind", "personal"))));

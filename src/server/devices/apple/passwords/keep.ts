@@ -11,8 +11,8 @@ import { and, eq, exists, isNull, not, oneOf, or, type Predicate } from "../../.
 import { mdmOfTeams } from "../../../settings/teams/mdm.ts";
 import { addLocks, changeLock, dropLock, toSet } from "../../host-passwords/rows.ts";
 import { recoveryLocks } from "../../host-passwords/tables.ts";
-import { isReachable } from "../channel/devices.ts";
 import { appleEnrollments } from "../channel/tables.ts";
+import { isReachable } from "../push/devices.ts";
 import { isToSend, sendSteps } from "./recovery-lock.ts";
 
 /** Hosts in one transaction. */

@@ -6,7 +6,7 @@ import { canonical } from "../../../platform/activities/chain.ts";
 import { isoAt, minutes, seconds } from "../../../platform/core/clock.ts";
 import type { Context, Services } from "../../../platform/core/context.ts";
 import { linkTo } from "../../../platform/core/http/links.ts";
-import { serverSecret } from "../../../platform/secrets/service.ts";
+import { serverSecret } from "../../../platform/shared-rows/secrets.ts";
 import { and, eq, gt, isNull, lte, oneOf, or } from "../../../platform/store/query.ts";
 import { deviceUrl } from "../trust/service.ts";
 import { BATCH_SIZE, type PortalClient } from "./client.ts";

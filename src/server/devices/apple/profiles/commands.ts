@@ -1,10 +1,12 @@
 // The commands by which profiles reach Apple devices.
+
 import { readPlistDict } from "../../../../plist/read.ts";
 import { bytesIn, dictsIn, numberIn, type PlistDict, stringIn } from "../../../../plist/value.ts";
 import { profileAnswered } from "../../profiles/host-rows.ts";
 import { fillLate } from "../../profiles/late.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 import { fillOrFail } from "../../profiles/requested.ts";
+import type { AppleDeviceListener } from "../channel/listeners.ts";
 import { type AppleAnswer, answerOf, appleCommandKind, CONTENT_MAX, type MadeLate } from "../commands/kind.ts";
 import { inPlist } from "./escape.ts";
 
@@ -29,12 +31,14 @@ export const appleProfileCommand = appleCommandKind({
 });
 
 /** The command with what certificate authorities give for this device. */
-export const profileCommand: MadeLate = async (ctx, operation, content) => {
+const profileCommand: MadeLate = async (ctx, operation, content) => {
   const command = readPlistDict(Buffer.from(content), CONTENT_MAX);
   const payload = bytesIn(command, "Payload")?.toString("utf8") ?? "";
   const filled = await fillOrFail(ctx, operation, payload, inPlist);
   return filled === payload ? command : { ...command, Payload: Buffer.from(filled) };
 };
+
+export const appleProfileListener: AppleDeviceListener = { madeLate: { [appleProfileCommand.name]: profileCommand } };
 
 const errorOf = ({ status, detail }: AppleAnswer, isGone: boolean) =>
   ({ type: "error", detail: detail === "" ? `the device answered ${status}` : detail, isGone }) as const;

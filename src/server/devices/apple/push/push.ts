@@ -8,7 +8,7 @@ import { startedPart } from "../../../platform/core/running.ts";
 import { gt, lte, oneOf } from "../../../platform/store/query.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
 import { type Outcome, outcomeOf } from "./answers.ts";
-import type { PushTarget } from "./devices.ts";
+import { type PushTarget, pushCertificate, pushTargets, waitingEnrollments } from "./devices.ts";
 import { type Line, pushLine } from "./line.ts";
 import type { applePushes } from "./tables.ts";
 
@@ -73,14 +73,14 @@ export const pushes = startedPart("pushes to Apple devices", async (services): P
 
 /** Returns how many pushes were sent. */
 export async function sendDue(services: Services, signal?: AbortSignal): Promise<number> {
-  const { running, extensions, clock, log } = services;
+  const { running, clock, log } = services;
   const line = running.of(pushLine);
   let sent = 0;
   for (;;) {
     if (signal?.aborted) return sent;
     // The certificate is asked for only if something is due: most servers never use it.
     if ((await services.store.applePushes.first({ where: lte("due_at", clock.iso()) })) === null) return sent;
-    const certificate = await extensions.pushDevices.certificate(services);
+    const certificate = await pushCertificate(services.store);
     if (certificate === null || line.refuses(certificate, clock.now())) return sent;
     const claimed = await claim(services);
     if (claimed === null) return sent;
@@ -111,7 +111,7 @@ const spread = ({ random }: Pick<Services, "random">, milliseconds: number): num
 
 /** Takes pushes that are due, so that no other server sends them too. Null: none is due. */
 async function claim(services: Services): Promise<{ targets: PushTarget[]; rows: Map<number, PushRow> } | null> {
-  const { clock, extensions } = services;
+  const { clock } = services;
   return services.store.tx(
     async (store) => {
       const now = clock.now();
@@ -122,11 +122,9 @@ async function claim(services: Services): Promise<{ targets: PushTarget[]; rows:
       });
       if (due.length === 0) return null;
       const ids = due.map(({ enrollment_id }) => enrollment_id);
-      const targets = new Map(
-        (await extensions.pushDevices.targets(store, ids)).map((target) => [target.enrollment_id, target]),
-      );
+      const targets = new Map((await pushTargets(store, ids)).map((target) => [target.enrollment_id, target]));
       const reminded = due.filter(({ reminders }) => reminders > 0).map(({ enrollment_id }) => enrollment_id);
-      const waiting = reminded.length === 0 ? new Set() : await extensions.pushDevices.waiting(store, reminded);
+      const waiting = reminded.length === 0 ? new Set() : await waitingEnrollments(store, reminded);
       const taken: PushRow[] = [];
       const later: { id: number; due_at: string | null }[] = [];
       const over: number[] = [];

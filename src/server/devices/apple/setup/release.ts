@@ -9,6 +9,7 @@ import type { AppleDeviceListener, Enrollment } from "../channel/listeners.ts";
 import { appleCommandKind } from "../commands/kind.ts";
 import { sendAppleCommands } from "../commands/send.ts";
 import { setupSettings } from "./settings.ts";
+import { appleSetupSteps } from "./steps.ts";
 
 /** A device does not wait longer than this, whatever has not ended. */
 export const MAX_WAIT = minutes(30);
@@ -47,7 +48,7 @@ export async function continueSetup(inside: Context, hostId: number): Promise<vo
   const isOver = setup.due_at <= clock.iso();
   const done = [...setup.done];
   let { begun } = setup;
-  for (const step of extensions.appleSetupSteps) {
+  for (const step of extensions.of(appleSetupSteps)) {
     if (done.includes(step.name)) continue;
     if (begun !== step.name) await step.begin?.(inside, device);
     begun = step.name;

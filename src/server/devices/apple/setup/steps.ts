@@ -1,5 +1,7 @@
 // What happens before a device may leave its setup assistant. `server/extensions.ts` lists the steps in their order.
+
 import type { Context } from "../../../platform/core/context.ts";
+import { extensionPoint } from "../../../platform/core/extensions.ts";
 import { hasItsProfiles } from "../../profiles/reconcile.ts";
 import type { Enrollment } from "../channel/listeners.ts";
 
@@ -13,11 +15,8 @@ export interface SetupStep {
   isDone(inside: Context, device: Enrollment): Promise<boolean>;
 }
 
-declare module "../../../platform/core/extensions.ts" {
-  interface Extensions {
-    readonly appleSetupSteps: readonly SetupStep[];
-  }
-}
+/** In their order. */
+export const appleSetupSteps = extensionPoint<SetupStep>("steps of the setup of Apple devices");
 
 /** The reconciler queues the profiles, so there is nothing to begin. */
 export const profilesStep: SetupStep = {

@@ -8,22 +8,13 @@ import { type Context, within } from "../../../platform/core/context.ts";
 import { invalid, mdmOff, notThere } from "../../../platform/core/errors.ts";
 import { serverUrl } from "../../../platform/core/http/links.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
-import { everything } from "../../../platform/store/query.ts";
+import { and, eq, everything, not } from "../../../platform/store/query.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
 import { isForDevices } from "../../../settings/app-config/sections/rules.ts";
 import { setReturned } from "../../../settings/app-config/service.ts";
-import type { PushCertificate } from "../push/devices.ts";
+import { isReachable } from "../push/devices.ts";
 import { BadPushCertificate, type PushCertificateFile, readPrivateKey, readPushCertificate } from "./rules.ts";
 import type { applePushCertificates } from "./tables.ts";
-
-declare module "../../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** How many Apple devices are enrolled with another topic than this one, and could no longer be reached. */
-    readonly enrolledWithOtherTopic: (store: ServerTx, topic: string) => Promise<number>;
-    /** Counts enrolled devices that connect to another address. */
-    readonly enrolledWithOtherUrl: (store: ServerTx, url: string) => Promise<number>;
-  }
-}
 
 type Row = RowOf<typeof applePushCertificates>;
 
@@ -49,7 +40,7 @@ export async function uploadPushCertificate(ctx: Context, upload: Upload): Promi
       const inside = within(ctx, tx);
       const key = own ?? (await requestedKey(tx, file));
       const before = await pushCertificateRow(tx);
-      const others = await ctx.extensions.enrolledWithOtherTopic(tx, file.topic);
+      const others = await countOtherTopics(tx, file.topic);
       if (!upload.force) checkTopic(file, before, others);
       const row = rowOf(ctx, file, key);
       await tx.applePushCertificates.delete(everything);
@@ -156,12 +147,6 @@ export async function deletePushCertificate(ctx: Context): Promise<void> {
 
 export const pushCertificateRow = (store: ServerTx): Promise<Row | null> => store.applePushCertificates.first({});
 
-/** The topic and the certificate for pushes; null while device management of Apple devices is turned off. */
-export async function pushCertificate({ store }: Pick<Context, "store">): Promise<PushCertificate | null> {
-  const row = await pushCertificateRow(store);
-  return row && { certificate: row.certificate, key: row.key, fingerprint: row.fingerprint };
-}
-
 /** 400 while device management of Apple devices is turned off. */
 export async function getPushCertificate({ store }: Context): Promise<ApnsCertificate> {
   const row = await pushCertificateRow(store);
@@ -175,3 +160,13 @@ export const viewCertificate = ({ common_name, serial_number, issuer, not_valid_
   issuer,
   renew_date: not_valid_after,
 });
+
+/** Devices that were enrolled with another push certificate: a new topic cannot reach them. */
+export const countOtherTopics = (store: ServerTx, topic: string): Promise<number> =>
+  store.appleEnrollments.count(and(isReachable, not(eq("topic", topic))));
+
+/** Devices that were enrolled with another URL of this server: they do not connect to this one. */
+export const countOtherServers = (store: ServerTx, url: string): Promise<number> =>
+  store.appleEnrollments.count(
+    and(isReachable, eq("is_user", false), not(eq("server_url", "")), not(eq("server_url", url))),
+  );

@@ -3,7 +3,7 @@ import type { AppleStatus } from "../../../../api/devices/apple-trust.ts";
 import { days } from "../../../platform/core/clock.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { isSoon, listExpiring } from "../../expiry/service.ts";
-import { deviceServerUrl, deviceUrl, pushCertificateRow, viewCertificate } from "./service.ts";
+import { countOtherServers, deviceServerUrl, deviceUrl, pushCertificateRow, viewCertificate } from "./service.ts";
 import { signers } from "./signers.ts";
 
 export async function getAppleStatus(ctx: Context): Promise<AppleStatus> {
@@ -19,7 +19,7 @@ export async function getAppleStatus(ctx: Context): Promise<AppleStatus> {
     signs_requests: own?.vendor != null,
     signs_profiles: own?.profiles != null,
     server_url: (await deviceServerUrl(ctx))?.href ?? "",
-    devices_to_enroll_again: url === null ? 0 : await ctx.extensions.enrolledWithOtherUrl(ctx.store, url),
+    devices_to_enroll_again: url === null ? 0 : await countOtherServers(ctx.store, url),
     expiring: (await listExpiring(ctx)).map((one) => ({
       ...one,
       days_left: Math.floor((Date.parse(one.not_valid_after) - now) / days(1)),

@@ -1,4 +1,5 @@
 // Stores what devices answer to commands.
+
 import { isDone, reasonOf, statuses } from "../../../../syncml/codes.ts";
 import { readSyncml } from "../../../../syncml/read.ts";
 import { everyCommand, type SyncCommand, type SyncMessage, syncCommand } from "../../../../syncml/value.ts";
@@ -14,6 +15,7 @@ import { commandOf, setAnswer } from "../../commands/rows.ts";
 import type { mdmCommands } from "../../commands/tables.ts";
 import type { WindowsAnswer } from "../commands/kind.ts";
 import { commandFor, uuidOf } from "../commands/wire.ts";
+import { windowsDevices } from "./listeners.ts";
 
 type CommandRow = RowOf<typeof mdmCommands>;
 
@@ -64,7 +66,7 @@ async function keepAnswer(ctx: Context, hostId: number, { uuid, replies, message
       setAnswer(inside, command.id, { status: answer.status, command_status, result }),
       storeAnswer(inside, operation, answer),
     ]);
-    for (const { answered } of inside.extensions.windowsDevices) await answered?.(inside, hostId);
+    for (const { answered } of inside.extensions.of(windowsDevices)) await answered?.(inside, hostId);
   }, operationLock(hostId));
 }
 
@@ -84,7 +86,7 @@ export async function endUnmade(ctx: Context, { id, host_id }: Pick<Operation, "
     const result = resultOf(message, replies);
     await setAnswer(inside, id, { status, command_status: "failed", result });
     await storeAnswer(inside, operation, { status, isDone: false, detail } satisfies WindowsAnswer);
-    for (const { answered } of inside.extensions.windowsDevices) await answered?.(inside, host_id);
+    for (const { answered } of inside.extensions.of(windowsDevices)) await answered?.(inside, host_id);
   }, operationLock(host_id));
 }
 

@@ -15,6 +15,7 @@ import { endManagement } from "../../leaving/leave.ts";
 import { forgetProfiles } from "../../profiles/host-rows.ts";
 import { WINDOWS_LANE } from "../commands/kind.ts";
 import type { Enrollment } from "./listeners.ts";
+import { windowsDevices } from "./listeners.ts";
 import { windowsEnrollments } from "./tables.ts";
 
 export const isEnrolled = eq("state", "enrolled");
@@ -57,7 +58,7 @@ export async function windowsUrl(ctx: Pick<Context, "config" | "settings">, path
 /** What was asked of the device is dropped: it will not answer. */
 async function resetDevice(inside: Inside, device: Pick<Enrollment, "host_id" | "state">): Promise<void> {
   await dropCommands(inside, [device.host_id], WINDOWS_LANE);
-  for (const { reset } of inside.extensions.windowsDevices) await reset?.(inside, device);
+  for (const { reset } of inside.extensions.of(windowsDevices)) await reset?.(inside, device);
 }
 
 /** The device has left device management, or was removed from it. Under the lock of its host's operations. */

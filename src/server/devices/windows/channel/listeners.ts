@@ -2,12 +2,14 @@
 
 import type { Inside } from "../../../hosts/operations/kind.ts";
 import type { Context } from "../../../platform/core/context.ts";
+import { extensionPoint } from "../../../platform/core/extensions.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
+import type { WindowsMadeLate } from "../commands/kind.ts";
 import type { windowsEnrollments } from "./tables.ts";
 
 export type Enrollment = RowOf<typeof windowsEnrollments>;
 
-/** Every member runs in the transaction of the change, under the lock of the host's operations. */
+/** Methods run in the transaction of the change, under the lock of the host's operations. */
 export interface WindowsDeviceListener {
   enrolled?(inside: Context, device: Enrollment): Promise<void>;
   /** The device enrolls again (`enrolled`), or has left (`removed`): what was asked of it is forgotten. */
@@ -16,10 +18,8 @@ export interface WindowsDeviceListener {
   afterAnswers?(ctx: Context, device: Pick<Enrollment, "id" | "host_id" | "is_alone">): Promise<number>;
   /** The device has done a command, or has failed. */
   answered?(inside: Context, hostId: number): Promise<void>;
+  /** By the name of their kind: commands that are made when the device asks for them. */
+  readonly madeLate?: Readonly<Record<string, WindowsMadeLate>>;
 }
 
-declare module "../../../platform/core/extensions.ts" {
-  interface Extensions {
-    readonly windowsDevices: readonly WindowsDeviceListener[];
-  }
-}
+export const windowsDevices = extensionPoint<WindowsDeviceListener>("what features do with Windows devices");

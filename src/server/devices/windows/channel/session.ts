@@ -1,5 +1,6 @@
 // A management session (OMA DM 1.2; docs/protocols/windows.md): each message of the device gets the next one of the
 // server.
+
 import { alerts, statuses, UNENROLLED_BY_USER } from "../../../../syncml/codes.ts";
 import { DIGEST } from "../../../../syncml/digest.ts";
 import { readSyncHeader, readSyncml } from "../../../../syncml/read.ts";
@@ -21,12 +22,13 @@ import { proved } from "../../../platform/core/http/strangers.ts";
 import { byId } from "../../../platform/core/maps.ts";
 import { countCall } from "../../../platform/rate-limits/attempts.ts";
 import { and, eq } from "../../../platform/store/query.ts";
-import { deviceSeen } from "../../check-ins/seen.ts";
 import { NotMade } from "../../commands/made-late.ts";
+import { deviceSeen } from "../../reports/seen.ts";
 import { WINDOWS_LANE } from "../commands/kind.ts";
 import { commandFor } from "../commands/wire.ts";
 import { asSentNow, endUnmade, keepAnswers } from "./answers.ts";
 import { endEnrollment, enrolledByName, type InSession } from "./devices.ts";
+import { windowsDevices } from "./listeners.ts";
 import { emptyNonce, isAuthenticated, newNonce, waitingNonce } from "./nonces.ts";
 
 /** Bytes of commands in one message. */
@@ -67,7 +69,7 @@ export async function isEnrolledDevice(ctx: Context, bytes: Uint8Array): Promise
 
 async function hostAfterAnswers(ctx: Context, enrollment: InSession): Promise<number> {
   let { host_id } = enrollment;
-  for (const { afterAnswers } of ctx.extensions.windowsDevices)
+  for (const { afterAnswers } of ctx.extensions.of(windowsDevices))
     if (afterAnswers) host_id = await afterAnswers(ctx, { ...enrollment, host_id });
   return host_id;
 }
@@ -161,8 +163,9 @@ async function nextCommands(ctx: Context, { host_id, ...read }: Queue, message: 
 
 /** Null: it cannot be made, and has ended. */
 async function makeLate(ctx: Context, operation: Operation, content: string): Promise<string | null> {
-  const { windowsCommandsMadeLate: late } = ctx.extensions;
-  const make = Object.hasOwn(late, operation.kind) ? late[operation.kind] : undefined;
+  const make = ctx.extensions.of(windowsDevices).find(({ madeLate }) => madeLate?.[operation.kind])?.madeLate?.[
+    operation.kind
+  ];
   try {
     return make ? await make(ctx, operation, content) : content;
   } catch (error) {

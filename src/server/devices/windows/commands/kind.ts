@@ -21,13 +21,6 @@ export interface WindowsAnswer {
 /** Returns the content with what belongs to one device. Outside of transactions; may throw `NotMade`. */
 export type WindowsMadeLate = (ctx: Context, operation: Operation, content: string) => Promise<string>;
 
-declare module "../../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** Commands that are made when the device asks for them, by the name of their kind. */
-    readonly windowsCommandsMadeLate: Readonly<Record<string, WindowsMadeLate>>;
-  }
-}
-
 interface WindowsCommandKind {
   readonly name: string;
   /** The command's name in lists of what is upcoming on a host. */

@@ -8,7 +8,7 @@ import type { Services } from "../../../platform/core/context.ts";
 import { startedPart } from "../../../platform/core/running.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { and, eq, oneOf } from "../../../platform/store/query.ts";
-import { addSeenDevices } from "../../check-ins/seen.ts";
+import { addSeenDevices } from "../../reports/seen.ts";
 
 export interface WindowsDevice {
   readonly deviceId: string;

@@ -8,6 +8,7 @@ import type { Context } from "../../../platform/core/context.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 import { windowsUrl } from "../channel/devices.ts";
 import type { Enrollment } from "../channel/listeners.ts";
+import { windowsDevices } from "../channel/listeners.ts";
 
 interface EnrolledDevice {
   readonly enrollment: Enrollment;
@@ -36,5 +37,5 @@ export async function recordEnrolled(
     platform: host.platform,
   });
   await notifyProfiles(inside.store, { hostIds: [host.id] });
-  for (const listener of inside.extensions.windowsDevices) await listener.enrolled?.(inside, enrollment);
+  for (const listener of inside.extensions.of(windowsDevices)) await listener.enrolled?.(inside, enrollment);
 }

@@ -8,6 +8,7 @@ import { IDP_SOURCE } from "../../../hosts/hosts/emails.ts";
 import { lockHosts } from "../../../hosts/hosts/write.ts";
 import { haveAgents } from "../../../hosts/managed-agents/rows.ts";
 import { hostMdm } from "../../../hosts/mdm-status/tables.ts";
+import { operationKinds } from "../../../hosts/operations/kind.ts";
 import { lockOperations, openOperations } from "../../../hosts/operations/queue.ts";
 import { channels, hostsPayload } from "../../../platform/core/channels.ts";
 import { minutes } from "../../../platform/core/clock.ts";
@@ -68,7 +69,7 @@ async function join(ctx: Context, id: number, hostId: number): Promise<number> {
 async function isBusy({ store, extensions }: Context, hostId: number): Promise<boolean> {
   if ((await store.hostMdm.get(hostId))?.leaving) return true;
   const open = await openOperations(store, [hostId], WINDOWS_LANE);
-  return open.some(({ kind }) => extensions.operationKinds[kind]?.isHidden !== true);
+  return open.some(({ kind }) => extensions.named(operationKinds, kind)?.isHidden !== true);
 }
 
 async function becomeHost(inside: Context, device: Enrollment, host: HostRow): Promise<void> {

@@ -1,4 +1,5 @@
 // The commands by which profiles reach Windows devices.
+
 import { isDone, statuses } from "../../../../syncml/codes.ts";
 import { xmlAttribute } from "../../../../xml/write.ts";
 import type { Inside, Operation } from "../../../hosts/operations/kind.ts";
@@ -7,6 +8,7 @@ import { applyEvents, profileAnswered } from "../../profiles/host-rows.ts";
 import { fillLate } from "../../profiles/late.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 import { fillOrFail } from "../../profiles/requested.ts";
+import type { WindowsDeviceListener } from "../channel/listeners.ts";
 import { repliesTo, type WindowsMadeLate, windowsCommandKind } from "../commands/kind.ts";
 import { checksOfRows } from "./checks.ts";
 
@@ -28,8 +30,12 @@ export const windowsProfileCommand = windowsCommandKind({
 });
 
 /** The content with what certificate authorities give for this device. */
-export const windowsProfileContent: WindowsMadeLate = (ctx, operation, content) =>
+const windowsProfileContent: WindowsMadeLate = (ctx, operation, content) =>
   fillOrFail(ctx, operation, content, xmlAttribute);
+
+export const windowsProfileListener: WindowsDeviceListener = {
+  madeLate: { [windowsProfileCommand.name]: windowsProfileContent },
+};
 
 /** Deletes what an edited profile has set and does not set any more. */
 export const windowsObsoleteNodes = windowsCommandKind({

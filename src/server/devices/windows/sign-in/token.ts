@@ -5,7 +5,7 @@ import { jwtVerify, SignJWT } from "jose";
 import { z } from "zod";
 import { isoAt, minutes } from "../../../platform/core/clock.ts";
 import type { Context } from "../../../platform/core/context.ts";
-import { serverSecret } from "../../../platform/secrets/service.ts";
+import { serverSecret } from "../../../platform/shared-rows/secrets.ts";
 
 /** The device uses it at once: for the rules of certificates, and to enroll. */
 const LIFETIME = minutes(10);

@@ -31,7 +31,7 @@ import type { HostRow, HostState } from "../hosts/state.ts";
 import type { DetailQueries } from "../inventory/detail-queries.ts";
 import { type HostChanges, hostChanges } from "../inventory/host-fields.ts";
 import type { WriteResults } from "./results.ts";
-import { readSources, type SourceValues, startSources } from "./sources.ts";
+import { inventorySources, readSources, type SourceValues, startSources } from "./sources.ts";
 import { refusedInventories } from "./unasked.ts";
 
 interface IngestItem {
@@ -81,7 +81,7 @@ export async function createIngest(
     let values: SourceValues | null = null;
     if (results.details.size > 0) {
       changes = hostChanges(results.details, caches.details.answersFor, { known: row, now, publicIp: item.address });
-      values = readSources(services.extensions.inventory, changes.answers, (query, err) => {
+      values = readSources(services.extensions.of(inventorySources), changes.answers, (query, err) => {
         services.metrics.inventoryFailures.inc({ query });
         log.error(
           { err, host_id: row.id, query },

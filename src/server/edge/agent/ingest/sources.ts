@@ -4,16 +4,13 @@ import type { HostDetails } from "../../../hosts/hosts/inventory/details.ts";
 import type { Answers, InventorySource, SourcePlan, SourceWriter } from "../../../hosts/hosts/inventory/source.ts";
 import { appliesTo, type DetailQuery } from "../../../platform/agent-protocol/detail-query.ts";
 import type { Services } from "../../../platform/core/context.ts";
+import { extensionPoint } from "../../../platform/core/extensions.ts";
 import { platformFamily } from "../../../platform/core/platforms.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import type { HostRow } from "../hosts/state.ts";
 
-declare module "../../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** What features ask agents about hosts, in the order in which their values are written. */
-    readonly inventory: readonly InventorySource[];
-  }
-}
+/** What features ask agents about hosts, in the order in which their values are written. */
+export const inventorySources = extensionPoint<InventorySource>("sources of inventory");
 
 interface HostText {
   readonly query: DetailQuery;
@@ -27,7 +24,7 @@ export async function textsForHost(
 ): Promise<HostText[]> {
   const family = platformFamily(host.platform, host.platform_like);
   const texts: HostText[] = [];
-  for (const source of extensions.inventory) {
+  for (const source of extensions.of(inventorySources)) {
     const query = source.queries.find(({ perHost }) => perHost);
     if (!query || family === "unknown" || !appliesTo(query, family)) continue;
     const text = await source.textFor?.({ store }, host);
@@ -88,7 +85,7 @@ interface Sources {
 
 export async function startSources(services: Services): Promise<Sources> {
   const writers: { readonly at: number; readonly writer: SourceWriter<unknown> }[] = [];
-  for (const [at, source] of services.extensions.inventory.entries())
+  for (const [at, source] of services.extensions.of(inventorySources).entries())
     if (source.start) writers.push({ at, writer: await source.start(services) });
 
   return {

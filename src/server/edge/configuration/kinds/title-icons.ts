@@ -1,4 +1,5 @@
 // Icons in the values of packages and store apps: by the digest of the image. Empty: none.
+
 import { ICON_MAX } from "../../../../api/software/self-service.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { invalid } from "../../../platform/core/errors.ts";
@@ -9,6 +10,7 @@ import { oneOf } from "../../../platform/store/query.ts";
 import type { TeamScope } from "../../../settings/teams/access.ts";
 import { iconOf, putIcon } from "../../../software/self-service/icon-rows.ts";
 import { checkIcon } from "../../../software/self-service/icons.ts";
+import { titleOffers } from "../../../software/self-service/offers.ts";
 import { locating, type Step } from "../changes.ts";
 import type { Contents } from "../values.ts";
 
@@ -88,5 +90,5 @@ export async function writeIcon(
 const FILE_NAME = "icon.png";
 
 export async function recordIcon(inside: Context, team: TeamScope, titleId: number): Promise<void> {
-  for (const offers of inside.extensions.titleOffers) if (await offers.iconChanged(inside, team, titleId)) return;
+  for (const offers of inside.extensions.of(titleOffers)) if (await offers.iconChanged(inside, team, titleId)) return;
 }

@@ -3,7 +3,7 @@ import type { HostFilter } from "../../../../api/inventory/host-filters.ts";
 import { hostProfiles, type ProfileStatus } from "../../../devices/profiles/tables.ts";
 import { type DiskEncryptionStatus, hostDiskEncryption } from "../../../hosts/disk-encryption/tables.ts";
 import { onPlatform } from "../../../hosts/hosts/status.ts";
-import { hostBootstrap, hostMdm, mdmSolutions } from "../../../hosts/mdm-status/tables.ts";
+import { hostBootstrap, hostMdm, mdmSolutions, windowsServers } from "../../../hosts/mdm-status/tables.ts";
 import { hostMunki } from "../../../hosts/munki/tables.ts";
 import { settingsAre } from "../../../hosts/os-settings/summary.ts";
 import { and, eq, exists, has, isNull, not, oneOf, or, type Predicate } from "../../../platform/store/query.ts";
@@ -31,7 +31,6 @@ export const connectedToSvc = (yes: boolean): Predicate => {
   return yes ? connected : not(connected);
 };
 
-export const windowsServers: Predicate = exists(hostMdm, "id", eq("is_server", true));
 /** Filters on device management exclude Windows servers. */
 export const noWindowsServer: Predicate = not(windowsServers);
 

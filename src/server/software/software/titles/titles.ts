@@ -1,22 +1,10 @@
 // Titles that are known although no host may have them: those of packages and apps that teams offer.
+
 import type { SoftwareTitle, SoftwareTitleDetails } from "../../../../api/software/software.ts";
 import type { Context } from "../../../platform/core/context.ts";
+import { extensionPoint } from "../../../platform/core/extensions.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
-import type { Table } from "../../../platform/store/table.ts";
 import { titleKey } from "../inventory.ts";
-
-/** A column of another table that keeps titles from being deleted. */
-interface TitleReference {
-  readonly table: Table;
-  readonly column: string;
-}
-
-declare module "../../../platform/core/extensions.ts" {
-  interface Extensions {
-    readonly titleReferences: readonly TitleReference[];
-    readonly titleExtras: readonly TitleExtras[];
-  }
-}
 
 /** Limits a list to titles that teams offer. */
 export interface OfferFilter {
@@ -42,13 +30,15 @@ export interface TitleExtras {
   detailed?(ctx: Context, teamId: number, titleId: number): Promise<DetailedExtras>;
 }
 
+export const titleExtras = extensionPoint<TitleExtras>("extras of titles");
+
 export async function offeredTitles(
   ctx: Context,
   teamId: number | undefined,
   filter: OfferFilter,
 ): Promise<ReadonlySet<number>> {
   const lists = await Promise.all(
-    ctx.extensions.titleExtras.map(async ({ offered }) => (await offered?.(ctx, teamId, filter)) ?? []),
+    ctx.extensions.of(titleExtras).map(async ({ offered }) => (await offered?.(ctx, teamId, filter)) ?? []),
   );
   return new Set(lists.flat());
 }
@@ -61,7 +51,7 @@ export async function listedExtras(
 ): Promise<(titleId: number) => ListedExtras> {
   if (teamId === undefined || titleIds.length === 0) return () => ({});
   const maps = await Promise.all(
-    ctx.extensions.titleExtras.map(({ listed }) => listed?.(ctx, teamId, titleIds) ?? new Map()),
+    ctx.extensions.of(titleExtras).map(({ listed }) => listed?.(ctx, teamId, titleIds) ?? new Map()),
   );
   return (titleId) => Object.assign({}, ...maps.map((map) => map.get(titleId) ?? {}));
 }
@@ -73,17 +63,10 @@ export async function detailedExtras(
 ): Promise<DetailedExtras> {
   if (teamId === undefined) return {};
   const parts = await Promise.all(
-    ctx.extensions.titleExtras.map(({ detailed }) => detailed?.(ctx, teamId, titleId) ?? {}),
+    ctx.extensions.of(titleExtras).map(({ detailed }) => detailed?.(ctx, teamId, titleId) ?? {}),
   );
   return Object.assign({}, ...parts);
 }
-
-export const referencesToTitles = (tables: readonly Table[]): TitleReference[] =>
-  tables.flatMap((table) =>
-    Object.entries(table.columns)
-      .filter(([, { spec }]) => spec.to === "software_titles" && spec.onDelete === "restrict")
-      .map(([column]) => ({ table, column })),
-  );
 
 export interface TitleIdentity {
   readonly name: string;

@@ -76,12 +76,9 @@ interface VulnerabilityCounts {
   stop(): Promise<void>;
 }
 
-declare module "../../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** Whether all versions are being compared with vulnerability data: soon they will have other vulnerabilities. */
-    readonly isMatchingAll: (services: { readonly store: ServerTx }) => Promise<boolean>;
-  }
-}
+/** Whether all versions are being compared with vulnerability data: soon they will have other vulnerabilities. */
+const isMatchingAll = async ({ store }: { readonly store: ServerTx }): Promise<boolean> =>
+  (await store.vulnerabilityMatching.first({}))?.finished_at === null;
 
 /** For how long hosts are not counted at most because all versions are being compared. */
 const COMPARISON_MAX = minutes(15);
@@ -109,7 +106,7 @@ async function startVulnerabilityCounts(services: Services): Promise<Vulnerabili
 
   /** The end of a comparison notifies this server, which counts hosts then. */
   async function comparedUntil(): Promise<number> {
-    if (!(await services.extensions.isMatchingAll(services))) return 0;
+    if (!(await isMatchingAll(services))) return 0;
     waitingSince ??= performance.now();
     return waitingSince + COMPARISON_MAX;
   }

@@ -1,22 +1,11 @@
 // How many critical vulnerabilities each host has. They are counted when differences are added, and when all hosts are
 // counted; lists of hosts are sorted by them and by policies together, which is why policies keep the numbers.
+import { storeCritical } from "../../../checks/policies/critical.ts";
 import { giveWay, parts } from "../../../platform/core/concurrency/parts.ts";
 import type { Services } from "../../../platform/core/context.ts";
 import { byId } from "../../../platform/core/maps.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { and, gte, oneOf } from "../../../platform/store/query.ts";
-
-declare module "../../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** Stores how many critical vulnerabilities hosts have, which `count` finds once the hosts are locked. */
-    readonly storeCritical: (
-      tx: ServerTx,
-      hostIds: readonly number[],
-      now: string,
-      count: () => Promise<ReadonlyMap<number, number>>,
-    ) => Promise<void>;
-  }
-}
 
 /** CVSS 3 base score from which a vulnerability is critical. */
 export const CRITICAL_SCORE = 9;
@@ -64,7 +53,7 @@ const HOSTS = 50;
  * their vulnerabilities too, if they are not given. Whoever changes vulnerabilities has all hosts counted afterwards.
  */
 export async function correctCritical(
-  { store, extensions, clock }: Pick<Services, "extensions" | "clock"> & { readonly store: ServerTx },
+  { store, clock }: Pick<Services, "clock"> & { readonly store: ServerTx },
   hostIds: readonly number[],
   known?: CriticalCves,
   signal?: AbortSignal,
@@ -72,7 +61,7 @@ export async function correctCritical(
   for (let at = 0; at < hostIds.length && !signal?.aborted; at += HOSTS) {
     const some = hostIds.slice(at, at + HOSTS);
     await store.tx((tx) =>
-      extensions.storeCritical(tx, some, clock.iso(), () => countCritical(tx, some, known ?? storedCves(tx))),
+      storeCritical(tx, some, clock.iso(), () => countCritical(tx, some, known ?? storedCves(tx))),
     );
     // Without known CVEs, this is part of a transaction.
     if (known !== undefined) await giveWay();

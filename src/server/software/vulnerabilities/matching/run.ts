@@ -123,10 +123,6 @@ async function finish({ store, clock }: Services, progress: Progress): Promise<v
   await store.notify(channels.vulnerabilityCounts, "");
 }
 
-/** Whether all versions are being compared with other data: soon they will have other vulnerabilities. */
-export const isMatchingAll = async ({ store }: { readonly store: ServerTx }): Promise<boolean> =>
-  (await progressOf({ store }))?.finished_at === null;
-
 const nextVersions = ({ store }: Services, last: number, where = gt("id", last)): Promise<MatchedRow[]> =>
   store.software.pick(softwareColumns, { where, order: inOrder, limit: VERSIONS });
 

@@ -3,6 +3,7 @@ import { ApiError } from "../../../../platform/core/errors.ts";
 import { readSections } from "../../../../settings/app-config/rows.ts";
 import { allSections } from "../../../../settings/app-config/sections.ts";
 import { checkDefaultTeam, writeChange } from "../../../../settings/app-config/service.ts";
+import { dropIntegrations } from "../../../../settings/teams/integrations.ts";
 import type { Step } from "../../changes.ts";
 import { count, type Work } from "../../work.ts";
 import { namingSections, sectionsChanged } from "./value.ts";
@@ -15,9 +16,11 @@ export async function writeConfig(work: Work, steps: readonly Step<unknown>[]): 
     work,
     steps.filter(({ name }) => !isDeepStrictEqual(before.get(name), after.get(name))),
   );
-  await writeChange(work.ctx, before, after).catch((error: unknown) => {
-    throw error instanceof ApiError ? namingSections(error, steps) : error;
-  });
+  await writeChange(work.ctx, before, after, { force: false, integrationsChanged: dropIntegrations }).catch(
+    (error: unknown) => {
+      throw error instanceof ApiError ? namingSections(error, steps) : error;
+    },
+  );
 }
 
 /** Runs after all kinds: the teams that settings name may have been created or deleted by the same request. */

@@ -1,6 +1,6 @@
-import { nameHosts } from "../../../../hosts/labels/spec.ts";
 import type { LabelRow } from "../../../../hosts/labels/wire.ts";
 import { LABELS_LOCK } from "../../../../hosts/labels/write.ts";
+import { nameHosts } from "../../../../inventory/labels/spec.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { may } from "../../../../platform/core/security/access.ts";
 import { oneOf } from "../../../../platform/store/query.ts";

@@ -1,11 +1,12 @@
 import { type NamedHosts, soleHosts } from "../../../../hosts/hosts/named.ts";
-import { checkCustomVital } from "../../../../hosts/labels/criteria.ts";
+import { checkCustomVital } from "../../../../hosts/labels/custom-vitals.ts";
 import { checkAllUnused } from "../../../../hosts/labels/label-uses.ts";
 import { hostsByName } from "../../../../hosts/labels/members.ts";
 import { nameTaken } from "../../../../hosts/labels/rules.ts";
-import { nameHosts } from "../../../../hosts/labels/spec.ts";
 import type { LabelRow } from "../../../../hosts/labels/wire.ts";
-import { keepLabels, removeLabels } from "../../../../hosts/labels/write.ts";
+import { removeLabels } from "../../../../hosts/labels/write.ts";
+import { keepLabels } from "../../../../inventory/labels/keep.ts";
+import { nameHosts } from "../../../../inventory/labels/spec.ts";
 import { channels } from "../../../../platform/core/channels.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
 import { ReferenceViolation } from "../../../../platform/store/store.ts";

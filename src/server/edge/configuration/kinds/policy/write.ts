@@ -3,6 +3,7 @@ import { policyPlatforms } from "../../../../../api/checks/policies.ts";
 import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import { type Place, type PolicyRow, placeOf } from "../../../../checks/policies/applies.ts";
 import { type Reported, setReported } from "../../../../checks/policies/automations.ts";
+import { offeredApp } from "../../../../checks/policies/maintained-apps.ts";
 import { patchColumns } from "../../../../checks/policies/patch.ts";
 import type { Columns } from "../../../../checks/policies/rules.ts";
 import { dropResults, removePolicies, settleResults } from "../../../../checks/policies/service.ts";
@@ -137,7 +138,7 @@ async function ofPatch(
   const { type, patch_when_closed, notify_before_patching, continuous_automations_enabled } = wanted.columns;
   const slug = wanted.svc_maintained_app_slug;
   // Only the real apply downloads the file.
-  const isLater = async () => !(await ctx.extensions.offeredApp(ctx.store, place.team_id, { slug }))?.offer;
+  const isLater = async () => !(await offeredApp(ctx.store, place.team_id, { slug }))?.offer;
   if (type === "patch" && slug !== "" && ctx.dryRun !== null && (await isLater()))
     return { query: before?.query ?? "SELECT 1", platform: before?.platform ?? "" };
   const given = {

@@ -4,8 +4,8 @@ import {
   checkSettings,
   insertApp,
   listingsFor,
+  removeAppOfTitle,
   requireToken,
-  storeAppOffer,
   unset,
   updateApp,
 } from "../../../../delivery/store-apps/apps.ts";
@@ -125,6 +125,6 @@ function givenOf({ value, platform, configuration }: StoreAppWanted, row: StoreA
 /** After policies have been written, which may install an app that is deleted no more. */
 export async function deleteApps(work: Work, { gone }: AppPart): Promise<void> {
   for (const { row, by } of (work.kept.get(KIND) ?? []) as readonly Left[])
-    await locating(by, () => storeAppOffer.remove(work.ctx, scopeOf(work, by.owner), row.title_id));
+    await locating(by, () => removeAppOfTitle(work.ctx, scopeOf(work, by.owner), row.title_id));
   count(work, gone);
 }

@@ -1,17 +1,18 @@
 // Labels as configuration: exported as a whole, and applied by name in one transaction.
+
 import type { GivenLabelSpec, LabelCriteria, LabelSpec } from "../../../api/hosts/labels.ts";
+import { hostsNamed } from "../../hosts/hosts/named.ts";
+import { againWithoutGone, idsOfHosts, memberIds } from "../../hosts/labels/members.ts";
+import { checkLabelName, isReserved, labelName } from "../../hosts/labels/names.ts";
+import { authorizeLabel, checkPlatform, checkQuery, nameTaken } from "../../hosts/labels/rules.ts";
+import { type LabelRow, specOf } from "../../hosts/labels/wire.ts";
 import { parts } from "../../platform/core/concurrency/parts.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { invalid } from "../../platform/core/errors.ts";
 import { eq, everything, oneOf } from "../../platform/store/query.ts";
-import { hostsNamed } from "../hosts/named.ts";
 import { checkCriteria } from "./criteria.ts";
-import { againWithoutGone, idsOfHosts, memberIds } from "./members.ts";
-import { checkLabelName, isReserved, labelName } from "./names.ts";
-import { authorizeLabel, checkPlatform, checkQuery, nameTaken } from "./rules.ts";
+import { keepLabels } from "./keep.ts";
 import { changingLabels, labelNamed } from "./service.ts";
-import { type LabelRow, specOf } from "./wire.ts";
-import { keepLabels } from "./write.ts";
 
 /** A checked spec. */
 interface Wanted {

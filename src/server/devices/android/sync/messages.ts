@@ -5,12 +5,14 @@ import { bytesOfBase64 } from "../../../../text/base64.ts";
 import { days, isoAt } from "../../../platform/core/clock.ts";
 import type { Context, Services } from "../../../platform/core/context.ts";
 import { badRequest } from "../../../platform/core/errors.ts";
-import { and, eq, isNull, lt, or } from "../../../platform/store/query.ts";
+import { eq, lt } from "../../../platform/store/query.ts";
+import { takeCommandMessage } from "../commands/answers.ts";
+import { endDevice } from "../commands/leave.ts";
+import { deviceNamed, enrollDevice, isNewest } from "../devices/enroll.ts";
+import { androidReports, markSeen } from "../devices/ingest.ts";
+import { AndroidDevice, hasLeft } from "../devices/report.ts";
 import { enterpriseRow } from "../enterprise/enterprise.ts";
 import { policyReported } from "../policies/reported.ts";
-import { type AndroidDeviceRow, deviceNamed, endDevice, enrollDevice } from "./enroll.ts";
-import { androidReports, markSeen } from "./ingest.ts";
-import { AndroidDevice, hasLeft, reportedAt } from "./report.ts";
 
 const Push = z.object({
   message: z.object({
@@ -20,23 +22,15 @@ const Push = z.object({
   }),
 });
 
-declare module "../../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** What takes messages of other types than ENROLLMENT and STATUS_REPORT, by their type. */
-    readonly androidMessages: Readonly<Record<string, (ctx: Context, data: unknown) => Promise<void>>>;
-  }
-}
-
 /** `checkSender` has found that the message is the vendor's. */
 export async function takeMessage(ctx: Context, bytes: Uint8Array): Promise<void> {
   const { message } = parsed(Push, Buffer.from(bytes).toString("utf8"), "body");
   const { store, clock } = ctx;
   if ((await store.androidMessages.first({ where: eq("message_id", message.messageId) })) !== null) return;
   const type = message.attributes.notificationType ?? "";
-  const take = ctx.extensions.androidMessages[type];
   if (type === "ENROLLMENT" || type === "STATUS_REPORT") await takeDevice(ctx, dataOf(AndroidDevice, message.data));
   // Messages of unknown types, such as tests of the topic, are not sent again.
-  else if (take) await take(ctx, dataOf(z.unknown(), message.data));
+  else if (type === "COMMAND") await takeCommandMessage(ctx, dataOf(z.unknown(), message.data));
   const row = { message_id: message.messageId, received_at: clock.iso() };
   await store.androidMessages.upsert([row], { on: ["message_id"], set: [], returning: [] });
 }
@@ -75,12 +69,4 @@ export async function takeDevice(ctx: Context, device: AndroidDevice): Promise<v
   await ctx.running.of(androidReports).add({ hostId: row.host_id, device });
   await markSeen(ctx, row.host_id);
   await policyReported(ctx, row, device);
-}
-
-/** Whether nothing newer was read before. Enrollments have no time. */
-async function isNewest({ store }: Context, row: AndroidDeviceRow, device: AndroidDevice): Promise<boolean> {
-  const reported_at = reportedAt(device);
-  if (reported_at === null) return true;
-  const isOlder = or(isNull("reported_at"), lt("reported_at", reported_at), eq("reported_at", reported_at));
-  return (await store.androidDevices.update({ where: and(eq("id", row.id), isOlder), set: { reported_at } })) > 0;
 }

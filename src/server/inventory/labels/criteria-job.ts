@@ -1,10 +1,10 @@
+import type { LabelRow } from "../../hosts/labels/wire.ts";
 import { minutes } from "../../platform/core/clock.ts";
 import type { Services } from "../../platform/core/context.ts";
 import type { Job } from "../../platform/core/job.ts";
 import { eq } from "../../platform/store/query.ts";
 import { ReferenceViolation } from "../../platform/store/store.ts";
 import { findMembers } from "./criteria.ts";
-import type { LabelRow } from "./wire.ts";
 
 /** Recomputes the members of labels with criteria. It only reads if nothing changed. */
 export const labelCriteria: Job = {
@@ -16,7 +16,7 @@ export const labelCriteria: Job = {
 type Label = Pick<LabelRow, "id" | "name" | "criteria">;
 
 export async function updateCriteriaLabels(
-  { store, clock, log, extensions }: Services,
+  { store, clock, log }: Services,
   isMeant: (label: Label) => boolean,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -26,7 +26,7 @@ export async function updateCriteriaLabels(
   for (const label of labels.filter(isMeant)) {
     if (signal?.aborted) return;
     try {
-      await findMembers({ store, clock, extensions }, label);
+      await findMembers({ store, clock }, label);
     } catch (err) {
       // The label or a host was deleted in the meantime. The next run sees the new state.
       if (!(err instanceof ReferenceViolation))

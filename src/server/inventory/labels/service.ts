@@ -1,5 +1,23 @@
 import type { z } from "zod";
 import type { LabelBody, LabelItem, labelsApi } from "../../../api/hosts/labels.ts";
+import { labelCounts } from "../../hosts/labels/counts.ts";
+import { checkCustomVital } from "../../hosts/labels/custom-vitals.ts";
+import { checkUnused } from "../../hosts/labels/label-uses.ts";
+import { againWithoutGone, idsOfHosts, memberIds, replaceMembers } from "../../hosts/labels/members.ts";
+import { checkLabelName, labelName } from "../../hosts/labels/names.ts";
+import { admitLabelSql, reachOf } from "../../hosts/labels/reach.ts";
+import {
+  authorizeLabel,
+  checkNameFree,
+  checkOneSource,
+  checkPlatform,
+  checkQuery,
+  getLabelRow,
+  nameTaken,
+} from "../../hosts/labels/rules.ts";
+import { type LabelRow, labelOnWire } from "../../hosts/labels/wire.ts";
+import { aboutLabel, insertLabel, LABELS_LOCK, removeLabels, updateLabel } from "../../hosts/labels/write.ts";
+import { shownErrors } from "../../hosts/query-errors/errors.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { channels } from "../../platform/core/channels.ts";
 import { type Context, within } from "../../platform/core/context.ts";
@@ -9,24 +27,7 @@ import { checkUnchanged } from "../../platform/core/http/unchanged.ts";
 import { visible } from "../../platform/core/security/access.ts";
 import { eq, everything } from "../../platform/store/query.ts";
 import { ReferenceViolation } from "../../platform/store/store.ts";
-import { shownErrors } from "../query-errors/errors.ts";
-import { labelCounts } from "./counts.ts";
-import { checkCriteria, checkCustomVital, findMembers } from "./criteria.ts";
-import { checkUnused } from "./label-uses.ts";
-import { againWithoutGone, idsOfHosts, memberIds, replaceMembers } from "./members.ts";
-import { checkLabelName, labelName } from "./names.ts";
-import { admitLabelSql, reachOf } from "./reach.ts";
-import {
-  authorizeLabel,
-  checkNameFree,
-  checkOneSource,
-  checkPlatform,
-  checkQuery,
-  getLabelRow,
-  nameTaken,
-} from "./rules.ts";
-import { type LabelRow, labelOnWire } from "./wire.ts";
-import { aboutLabel, LABELS_LOCK, removeLabels } from "./write.ts";
+import { checkCriteria, findMembers } from "./criteria.ts";
 
 type List = z.output<(typeof labelsApi)["list"]["query"]>;
 
@@ -93,7 +94,7 @@ export async function createLabel(ctx: Context, given: LabelBody): Promise<{ lab
       await checkNameFree(store, name);
       await checkCustomVital(store, criteria);
       const now = ctx.clock.iso();
-      const label = await store.labels.insert({
+      const label = await insertLabel(store, {
         created_at: now,
         updated_at: now,
         author_id: ctx.user.kind === "user" ? ctx.user.id : null,
@@ -135,11 +136,12 @@ export async function modifyLabel(
     await changingLabels(ctx, async (inside) => {
       const { store } = inside;
       await checkNameFree(store, name, id);
-      const changed = await store.labels.update({
-        where: eq("id", id),
-        set: { name, updated_at: ctx.clock.iso(), description: given.description ?? undefined },
+      const isThere = await updateLabel(store, id, {
+        name,
+        updated_at: ctx.clock.iso(),
+        description: given.description ?? undefined,
       });
-      if (changed === 0) throw notFound("label", id);
+      if (!isThere) throw notFound("label", id);
       if (wanted) await replaceMembers(inside, id, wanted);
       await recordActivity(inside, "edited_label", aboutLabel({ id, name }));
     });

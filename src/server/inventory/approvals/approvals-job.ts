@@ -1,7 +1,7 @@
+import { forgetUses } from "../../hosts/approvals/budget.ts";
+import { endApprovals } from "../../hosts/approvals/cleanup.ts";
 import { minutes } from "../../platform/core/clock.ts";
 import type { Job } from "../../platform/core/job.ts";
-import { forgetUses } from "./budget.ts";
-import { endApprovals } from "./cleanup.ts";
 import { adoptRuns } from "./run.ts";
 
 /** Expires undecided approval requests, and creates the tasks of deletes that were approved before there were tasks. */

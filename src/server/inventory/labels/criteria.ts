@@ -1,4 +1,5 @@
 // Labels whose members the server computes: from a vital of the host or from a host expression.
+
 import {
   CUSTOM_VITAL,
   type GivenCriteria,
@@ -6,23 +7,16 @@ import {
   type LabelVital,
   labelVitals,
 } from "../../../api/hosts/labels.ts";
+import { setMembers } from "../../hosts/labels/members.ts";
+import type { LabelRow } from "../../hosts/labels/wire.ts";
+import { hostsOfDepartment, hostsOfGroup } from "../../hosts/scim/people.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { ApiError, invalid } from "../../platform/core/errors.ts";
-import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, exists, type Predicate } from "../../platform/store/query.ts";
 import { hostVitalValues } from "../../settings/variables/tables.ts";
-import { hostsOfDepartment, hostsOfGroup } from "../scim/people.ts";
-import { setMembers } from "./members.ts";
-import type { LabelRow } from "./wire.ts";
+import { compileWhere } from "../host-list/selector/where.ts";
 
-declare module "../../platform/core/extensions.ts" {
-  interface Extensions {
-    /** The hosts that an expression describes. 400 if it is invalid. */
-    readonly hostsWhere: (text: string, deps: Pick<Context, "clock">) => Predicate;
-  }
-}
-
-type Deps = Pick<Context, "clock" | "extensions">;
+type Deps = Pick<Context, "clock">;
 
 const isVital = (text: string): text is LabelVital => (labelVitals as readonly string[]).includes(text);
 
@@ -34,7 +28,7 @@ export function checkCriteria(ctx: Deps, given: GivenCriteria, field = "criteria
     const where = given.where.trim();
     if (where === "") throw invalid(field, "where must not be empty");
     try {
-      ctx.extensions.hostsWhere(where, ctx);
+      compileWhere(where, ctx);
     } catch (error) {
       if (error instanceof ApiError) throw invalid(field, error.errors[0]?.reason ?? error.message);
       throw error;
@@ -51,27 +45,13 @@ export function checkCriteria(ctx: Deps, given: GivenCriteria, field = "criteria
   return vital === CUSTOM_VITAL ? { vital, custom_host_vital_id: custom_host_vital_id!, value } : { vital, value };
 }
 
-/** The id of the custom host vital that the criteria name; null: none. */
-export const customVitalOf = (criteria: LabelCriteria | null): number | null =>
-  criteria !== null && "custom_host_vital_id" in criteria ? criteria.custom_host_vital_id : null;
-
-/** 422 if the criteria name a custom host vital that does not exist. In the transaction that stores them. */
-export async function checkCustomVital(
-  { customHostVitals }: Pick<ServerTx, "customHostVitals">,
-  criteria: LabelCriteria | null,
-): Promise<void> {
-  const id = customVitalOf(criteria);
-  if (id !== null && (await customHostVitals.get(id)) === null)
-    throw invalid("criteria", `there is no custom host vital with the id ${id}`);
-}
-
 const vitals: Record<LabelVital, (value: string) => Predicate> = {
   end_user_idp_group: hostsOfGroup,
   end_user_idp_department: hostsOfDepartment,
 };
 
 function hostsOf(ctx: Deps, criteria: LabelCriteria): Predicate {
-  if ("where" in criteria) return ctx.extensions.hostsWhere(criteria.where, ctx);
+  if ("where" in criteria) return compileWhere(criteria.where, ctx);
   if (criteria.vital !== CUSTOM_VITAL) return vitals[criteria.vital](criteria.value);
   const { custom_host_vital_id: id, value } = criteria;
   return exists(hostVitalValues, "host_id", and(eq("vital_id", id), eq("value", value)));

@@ -1,10 +1,11 @@
 // Custom host vitals by which labels choose their members.
+import { customVitalOf } from "../../hosts/labels/custom-vitals.ts";
+import type { LabelRow } from "../../hosts/labels/wire.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { eq } from "../../platform/store/query.ts";
 import { vitalKey, written } from "../../settings/variables/text.ts";
 import type { IsUsedIn, VariableUser } from "../../settings/variables/use.ts";
-import { customVitalOf, findMembers } from "./criteria.ts";
-import type { LabelRow } from "./wire.ts";
+import { findMembers } from "./criteria.ts";
 
 type Label = Pick<LabelRow, "id" | "name" | "criteria">;
 

@@ -10,8 +10,8 @@ import { recordActivity } from "../../platform/activities/record.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { ApiError, badRequest } from "../../platform/core/errors.ts";
 import type { Route } from "../../platform/core/http/route.ts";
-import { isPartOf } from "../app-config/change.ts";
-import { getConfig } from "../app-config/service.ts";
+import { isPartOf } from "./change.ts";
+import { getConfig } from "./service.ts";
 
 /** The route, with a check if files determine what it changes. */
 export function guardedByGitopsMode(route: Route): Route {

@@ -1,6 +1,6 @@
 import { labelsApi } from "../../../api/hosts/labels.ts";
+import { changeHostLabels } from "../../hosts/labels/host-labels.ts";
 import { route } from "../../platform/core/http/route.ts";
-import { changeHostLabels } from "./host-labels.ts";
 import {
   createLabel,
   deleteLabelById,

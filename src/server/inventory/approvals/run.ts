@@ -1,5 +1,7 @@
 // Approved deletes: a task in the name of the requester.
 
+import { approvalLock, changeApproved } from "../../hosts/approvals/decide.ts";
+import type { ApprovalRow } from "../../hosts/approvals/view.ts";
 import { seconds } from "../../platform/core/clock.ts";
 import { type Context, type Services, serviceContext, within } from "../../platform/core/context.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
@@ -7,10 +9,7 @@ import { and, eq, isNull } from "../../platform/store/query.ts";
 import { addTask, startTask } from "../../platform/tasks/queue.ts";
 import { contextOf, REQUESTER_GONE } from "../../platform/tasks/requester.ts";
 import type { TaskKind } from "../../platform/tasks/task.ts";
-import type { ApprovalRow } from "./view.ts";
-
-/** Serializes changes of one request. */
-export const approvalLock = (id: number) => ({ lock: `approval-${id}` as const });
+import { deleteInSteps } from "../host-list/delete.ts";
 
 /** The maximum time that a caller waits for the end. Clients time out after 30 seconds. */
 const TIME_LIMIT = seconds(10);
@@ -22,20 +21,13 @@ interface Approved {
 
 export const approvedDeletion: TaskKind<Approved> = {
   name: "delete_hosts_approved",
-  run: (ctx, task) => ctx.extensions.approvedActs.remove(ctx, task.payload.ids, task),
+  run: (ctx, task) => deleteInSteps(ctx, task.payload.ids, task),
   async ended({ store, clock }, { approval_id }, { state, error }) {
     const set = { state: state === "done" ? "done" : "failed", finished_at: clock.iso() } as const;
-    await store.approvals.update({
-      where: and(eq("id", approval_id), eq("state", "approved")),
-      set: { ...set, error: state === "cancelled" ? "it was cancelled" : error },
-    });
+    await changeApproved(store, approval_id, { ...set, error: state === "cancelled" ? "it was cancelled" : error });
   },
 };
 
-/**
- * Deletes the hosts in the name of the requester. `beside` runs in the transaction that makes the task. Returns when
- * all are deleted, or after some seconds; the task then goes on.
- */
 export async function runDelete(
   requester: Context,
   { id }: Pick<ApprovalRow, "id">,
@@ -58,13 +50,13 @@ export async function adoptRuns(services: Services): Promise<number> {
       const still = and(eq("id", id), left);
       if ((await tx.approvals.count(still)) === 0) return;
       if (!requester) {
-        await tx.approvals.update({ where: still, set: failed });
+        await changeApproved(tx, id, failed);
         return;
       }
       const ids = (await tx.approvalChoices.get(id))?.asked.ids ?? [];
       const work = { payload: { approval_id: id, ids }, total: ids.length };
       const task_id = await addTask(within(requester, tx), approvedDeletion, work);
-      await tx.approvals.update({ where: still, set: { task_id } });
+      await changeApproved(tx, id, { task_id });
       adopted++;
     }, approvalLock(id));
   }
