@@ -45,11 +45,11 @@ export abstract class BaseCommand extends Command {
    */
   static destructive = false;
 
-  protected readonly io: Terminal;
+  readonly io: Terminal;
   /** The parsed flags, for the code that all commands share. */
-  protected common: Flags = {};
+  common: Flags = {};
   /** Whether the rows arrive in the order of --sort. */
-  protected isSorted = false;
+  isSorted = false;
   readonly #later: string[] = [];
 
   constructor(argv: string[], config: Config) {
@@ -104,7 +104,7 @@ export abstract class BaseCommand extends Command {
   }
 
   /** Prints a message for people to stderr. */
-  protected note(message: string): void {
+  note(message: string): void {
     this.io.err(`${message}\n`);
   }
 
@@ -113,7 +113,7 @@ export abstract class BaseCommand extends Command {
     return input;
   }
 
-  protected get format(): Format {
+  get format(): Format {
     if (this.common.json === true) return "json";
     const { output, jq } = this.common;
     // A jq expression applies to JSON, so --jq without -o implies JSON output.
@@ -125,28 +125,28 @@ export abstract class BaseCommand extends Command {
   }
 
   /** The order that --sort requests, unless the server has sorted the rows. */
-  protected get sort(): Sort | null {
+  get sort(): Sort | null {
     const { sort } = this.common;
     return typeof sort === "string" && !this.isSorted ? sortOf(sort) : null;
   }
 
   /** Whether the output is meant for a program. */
-  protected get structured(): boolean {
+  get structured(): boolean {
     return this.format !== "table" || this.common.template !== undefined;
   }
 
-  protected get interactive(): boolean {
+  get interactive(): boolean {
     const { env, tty } = this.io;
     const off = this.common["no-input"] === true || (env.SVC_NO_INPUT ?? "") !== "" || (env.CI ?? "") !== "";
     return tty.stdin && tty.stderr && !off;
   }
 
   /** Whether times are shown as relative ("3 minutes ago"); only on a terminal. */
-  protected get relativeTimes(): boolean {
+  get relativeTimes(): boolean {
     return this.io.tty.stdout && this.format === "table";
   }
 
-  protected paint(code: number, text: string, stream: "stdout" | "stderr" = "stderr"): string {
+  paint(code: number, text: string, stream: "stdout" | "stderr" = "stderr"): string {
     const { env, tty } = this.io;
     const off = this.common["no-color"] === true || this.argv.includes("--no-color") || (env.NO_COLOR ?? "") !== "";
     return !off && tty[stream] && !isDumb(this.io) ? style(code, text) : text;
@@ -179,7 +179,7 @@ export abstract class BaseCommand extends Command {
   }
 
   /** Prints rows, or pages of rows as they arrive. */
-  protected async printList(
+  async printList(
     rows: readonly unknown[] | AsyncIterable<readonly unknown[]>,
     view: View,
     empty = "none found",
@@ -193,22 +193,22 @@ export abstract class BaseCommand extends Command {
   /**
    * Queues a message about a list until the list is printed, because it would otherwise appear in the middle of it.
    */
-  protected remarkOfList(message: string): void {
+  remarkOfList(message: string): void {
     this.#later.push(message);
   }
 
-  protected noteLater(): void {
+  noteLater(): void {
     for (const message of this.#later.splice(0)) this.note(message);
   }
 
   /** A table that prints its rows as they arrive. */
-  protected liveTable(): LiveTable {
+  liveTable(): LiveTable {
     const { header, bold, tooWide } = this.outputOptions;
     return new LiveTable({ out: (text) => this.io.out(text), header, bold, width: this.io.columns, tooWide });
   }
 
   /** Renders a list to a string, for output that is repainted (--watch). */
-  protected async listText(rows: readonly unknown[], view: View): Promise<string> {
+  async listText(rows: readonly unknown[], view: View): Promise<string> {
     let text = "";
     const options = { ...this.outputOptions, leftOut: () => {}, tooWide: () => {} };
     await writeList([rows], view, options, async (part) => {
@@ -218,39 +218,39 @@ export abstract class BaseCommand extends Command {
   }
 
   /** Writes to stdout and waits while the reader is slow, so that output does not pile up in memory. */
-  protected async write(text: string): Promise<void> {
+  async write(text: string): Promise<void> {
     await this.io.outText(text);
   }
 
-  protected async printOne(object: unknown, view: Partial<View> = {}): Promise<void> {
+  async printOne(object: unknown, view: Partial<View> = {}): Promise<void> {
     this.io.out(await renderOne(object, view, this.outputOptions));
   }
 
   /** Prints rows, but for people a single one like `printOne`: the texts of several lines that it has keep them. */
-  protected async printListOrOne(rows: readonly unknown[], view: View, empty?: string): Promise<void> {
+  async printListOrOne(rows: readonly unknown[], view: View, empty?: string): Promise<void> {
     if (rows.length !== 1 || this.structured) return this.printList(rows, view, empty);
     await this.printOne(rows[0], view);
     this.noteLater();
   }
 
   /** Reports a completed change: a message for people, and the object if a program reads the output. */
-  protected async report(message: string, object: unknown, view: Partial<View> = {}): Promise<void> {
+  async report(message: string, object: unknown, view: Partial<View> = {}): Promise<void> {
     this.note(message);
     if (this.structured || this.common.fields !== undefined) await this.printOne(object, view);
   }
 
-  protected progress(text: string): Progress {
+  progress(text: string): Progress {
     return startProgress(this.io, text);
   }
 
   /** Prompts for a text that no flag provides. */
-  protected async askText(question: string, flag: string, preset?: string): Promise<string> {
+  async askText(question: string, flag: string, preset?: string): Promise<string> {
     if (!this.interactive)
       throw usage(`${flag} is missing`, `Without a terminal, svc cannot ask for it: give ${flag}.`);
     return this.io.ask.text(question, preset);
   }
 
-  protected async askSecret(question: string, instead: string): Promise<string> {
+  async askSecret(question: string, instead: string): Promise<string> {
     if (!this.interactive)
       throw usage(
         `${question.toLowerCase()} is missing`,
@@ -260,26 +260,26 @@ export abstract class BaseCommand extends Command {
   }
 
   /** Prompts twice for a new secret and requires both inputs to match. */
-  protected async askNewSecret(question: string, instead: string): Promise<string> {
+  async askNewSecret(question: string, instead: string): Promise<string> {
     const first = await this.askSecret(question, instead);
     if (first !== (await this.askSecret(`${question} again`, instead))) throw usage("the two inputs differ");
     return first;
   }
 
   /** Whether this is a dry run. Nothing is changed, so no confirmation is needed. */
-  protected get triesOut(): boolean {
+  get triesOut(): boolean {
     return this.common["dry-run"] === true;
   }
 
   /** Prompts for y or N; any answer but yes ends the command. */
-  protected async confirm(question: string, flag = "--yes"): Promise<void> {
+  async confirm(question: string, flag = "--yes"): Promise<void> {
     if (this.common.yes === true || this.triesOut) return;
     if (!this.interactive) throw usage(`not confirmed: ${question}`, `Give ${flag} to confirm without a terminal.`);
     if (!(await this.io.ask.yes(question))) throw new CliError("usage", "not confirmed; nothing was changed");
   }
 
   /** Confirms an irreversible change: the user must type the name or the count. */
-  protected async confirmTyped(question: string, expected: string): Promise<void> {
+  async confirmTyped(question: string, expected: string): Promise<void> {
     if (this.triesOut) return;
     const { confirm } = this.common;
     let given = typeof confirm === "string" ? confirm : undefined;
@@ -305,7 +305,7 @@ export abstract class BaseCommand extends Command {
   }
 
   /** Prints what a command would change. */
-  protected async printPlan(action: string, target: unknown, changes: readonly Change[] = []): Promise<void> {
+  async printPlan(action: string, target: unknown, changes: readonly Change[] = []): Promise<void> {
     if (this.structured) {
       this.common.fields = undefined;
       await this.printOne({ dry_run: true, action, target, changes });

@@ -52,11 +52,11 @@ export abstract class ClientCommand extends BaseCommand {
   static override baseFlags: Interfaces.FlagInput = { ...generalFlags, ...outputFlags, ...connectionFlags };
 
   /** Aborted when the user interrupts. */
-  protected readonly stop = new AbortController();
+  readonly stop = new AbortController();
   #connection: Promise<Connection> | undefined;
   #client: Promise<ApiClient> | undefined;
   /** Where the token is from that the requests contain, in words; null if they contain none. */
-  protected tokenName: string | null = null;
+  tokenName: string | null = null;
   #hasNotedVersion = false;
   #listening: (() => void) | undefined;
   /** SQL of the last call; null: it had none. */
@@ -64,13 +64,13 @@ export abstract class ClientCommand extends BaseCommand {
   #plan: { readonly action: string; readonly target: unknown; readonly changes: readonly Change[] } | null = null;
 
   /** The server that this run calls; available after `parse`. */
-  protected connection(): Promise<Connection> {
+  connection(): Promise<Connection> {
     this.#connection ??= resolveConnection(this.io, this.common as ConnectionFlags);
     return this.#connection;
   }
 
   /** The API client of this run, signed in if a token is available. */
-  protected client(): Promise<ApiClient> {
+  client(): Promise<ApiClient> {
     this.#client ??= this.connection().then(async (connection) => {
       const token = await connection.token();
       if (token !== null) this.tokenName = connection.tokenName;
@@ -79,7 +79,7 @@ export abstract class ClientCommand extends BaseCommand {
     return this.#client;
   }
 
-  protected clientFor(connection: Connection, token: string | null, signal = this.stop.signal): ApiClient {
+  clientFor(connection: Connection, token: string | null, signal = this.stop.signal): ApiClient {
     this.#listen();
     const { io } = this;
     if (token !== null && !/^[\x21-\x7e]*$/.test(token))
@@ -105,7 +105,7 @@ export abstract class ClientCommand extends BaseCommand {
   }
 
   /** Makes one API call with the client of this run. */
-  protected async call<E extends AnyEndpoint>(
+  async call<E extends AnyEndpoint>(
     endpoint: E,
     input: InputOf<E> = {},
     options: Pick<RawCall, "headers" | "onSent"> = {},
@@ -125,7 +125,7 @@ export abstract class ClientCommand extends BaseCommand {
    * Makes the next change a dry run on the server. If the server refuses it, the command fails with that error;
    * otherwise the plan is printed.
    */
-  protected trying(action: string, target: unknown, changes: readonly Change[] = []): void {
+  trying(action: string, target: unknown, changes: readonly Change[] = []): void {
     this.#plan = { action, target, changes };
   }
 
@@ -133,7 +133,7 @@ export abstract class ClientCommand extends BaseCommand {
    * Sends one change to the server as a dry run. If the endpoint does not support dry runs, only the request is
    * validated: a message reports that, and the result is null.
    */
-  protected async tryOut<E extends AnyEndpoint>(
+  async tryOut<E extends AnyEndpoint>(
     endpoint: E,
     input: InputOf<E> = {},
     options: Pick<RawCall, "headers"> = {},
@@ -173,12 +173,12 @@ export abstract class ClientCommand extends BaseCommand {
   }
 
   /** Finds a host by id, hostname, uuid or serial number. */
-  protected async host(text: string) {
+  async host(text: string) {
     return (await import("./resolve.ts")).resolveHost(this.#caller, text);
   }
 
   /** Finds a team by id or name. */
-  protected async team(text: string) {
+  async team(text: string) {
     return (await import("./resolve.ts")).resolveTeam(this.#caller, text);
   }
 
@@ -186,13 +186,13 @@ export abstract class ClientCommand extends BaseCommand {
   readonly findTeam = (text: string) => this.team(text);
 
   /** The `team_id` of a filter; 0 selects hosts without a team. */
-  protected async teamFilter(text: string | undefined): Promise<{ team_id?: number }> {
+  async teamFilter(text: string | undefined): Promise<{ team_id?: number }> {
     if (text === undefined) return {};
     return { team_id: isNoTeam(text) ? 0 : (await this.team(text)).id };
   }
 
   /** Team and label of a host filter, by name or id. */
-  protected async hostFilter(flags: { readonly team?: unknown; readonly label?: unknown }) {
+  async hostFilter(flags: { readonly team?: unknown; readonly label?: unknown }) {
     const text = (value: unknown) => (typeof value === "string" ? value : undefined);
     const label = text(flags.label);
     const team = await this.teamFilter(text(flags.team));
@@ -200,29 +200,29 @@ export abstract class ClientCommand extends BaseCommand {
   }
 
   /** Finds a label by id or name. */
-  protected async label(text: string) {
+  async label(text: string) {
     return (await import("./resolve.ts")).resolveLabel(this.#caller, text);
   }
 
   /** Finds a saved query by id or name: within the team if one is given, otherwise among the global queries. */
-  protected async savedQuery(text: string, team?: string) {
+  async savedQuery(text: string, team?: string) {
     const teamId = team === undefined ? undefined : (await this.team(team)).id;
     return (await import("./resolve.ts")).resolveQuery(this.#caller, text, teamId);
   }
 
   /** Finds a pack by id or name. */
-  protected async pack(text: string) {
+  async pack(text: string) {
     return (await import("./resolve.ts")).resolvePack(this.#caller, text);
   }
 
   /** Finds a user by id, email or name. */
-  protected async user(text: string) {
+  async user(text: string) {
     return (await import("./resolve.ts")).resolveUser(this.#caller, text);
   }
 
   readonly #caller: Caller = { call: (endpoint, input) => this.call(endpoint, input) };
 
-  protected async requireToken(): Promise<void> {
+  async requireToken(): Promise<void> {
     const { serverUrl, source, token } = await this.connection();
     if ((await token()) !== null) return;
     const address = source === "flag" || source === "environment" ? ` --server-url ${serverUrl}` : "";
@@ -230,7 +230,7 @@ export abstract class ClientCommand extends BaseCommand {
   }
 
   /** The rows of a list up to --limit or --all, page by page, with a message if more exist. */
-  protected pages<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(endpoint: E, input: InputOf<E>, key: K) {
+  pages<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(endpoint: E, input: InputOf<E>, key: K) {
     return this.#pages(endpoint, this.#inOrder(endpoint, input), key);
   }
 
@@ -281,14 +281,14 @@ export abstract class ClientCommand extends BaseCommand {
   }
 
   /** All rows of `pages` in one array. */
-  protected async rows<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(endpoint: E, input: InputOf<E>, key: K) {
+  async rows<E extends AnyEndpoint, K extends keyof ReplyOf<E>>(endpoint: E, input: InputOf<E>, key: K) {
     const all = [];
     for await (const rows of this.pages(endpoint, input, key)) for (const row of rows) all.push(row);
     return all;
   }
 
   /** For a dry run: the same schema validation of the body as on the server. */
-  protected validate<E extends AnyEndpoint>(endpoint: E, body: InputOf<E>["body"]): void {
+  validate<E extends AnyEndpoint>(endpoint: E, body: InputOf<E>["body"]): void {
     const { success, error } = endpoint.body.safeParse(body);
     if (success) return;
     const issues: readonly z.core.$ZodIssue[] = plainIssues(error?.issues ?? []);

@@ -1,6 +1,7 @@
 // The base class of commands that work directly on stored data, without a server.
+
 import * as Flags from "@oclif/core/flags";
-import { BaseCommand } from "./base-command.ts";
+import type { BaseCommand } from "./base-command.ts";
 
 export const placeFlags = {
   "data-dir": Flags.string({
@@ -20,29 +21,30 @@ export const blobsFlag = {
   }),
 };
 
-export abstract class DataCommand extends BaseCommand {
-  /** The data directory from the flags or the environment. */
-  protected dataDir(flags: { "data-dir"?: string | undefined }): string {
-    return flags["data-dir"] ?? this.io.env.SVC_DATA_DIR ?? "./data";
-  }
+/** The data directory from the flags or the environment. */
+export function dataDirOf(command: BaseCommand, flags: { "data-dir"?: string | undefined }): string {
+  return flags["data-dir"] ?? command.io.env.SVC_DATA_DIR ?? "./data";
+}
 
-  /** The database from the flags or the environment if one is named, otherwise the data directory. */
-  protected place(flags: { "data-dir"?: string | undefined; "database-url"?: string | undefined }): string {
-    if (flags["database-url"] !== undefined) return flags["database-url"];
-    if (flags["data-dir"] !== undefined) return flags["data-dir"];
-    return this.io.env.SVC_DATABASE_URL || this.dataDir(flags);
-  }
+/** The database from the flags or the environment if one is named, otherwise the data directory. */
+export function placeOf(
+  command: BaseCommand,
+  flags: { "data-dir"?: string | undefined; "database-url"?: string | undefined },
+): string {
+  if (flags["database-url"] !== undefined) return flags["database-url"];
+  if (flags["data-dir"] !== undefined) return flags["data-dir"];
+  return command.io.env.SVC_DATABASE_URL || dataDirOf(command, flags);
+}
 
-  /** The bucket of the blobs from the flags or the environment; undefined: the folder in the data directory. */
-  protected blobs(flags: { "blobs-url"?: string | undefined }): string | undefined {
-    return flags["blobs-url"] ?? (this.io.env.SVC_BLOBS_URL || undefined);
-  }
+/** The bucket of the blobs from the flags or the environment; undefined: the folder in the data directory. */
+export function blobsOf(command: BaseCommand, flags: { "blobs-url"?: string | undefined }): string | undefined {
+  return flags["blobs-url"] ?? (command.io.env.SVC_BLOBS_URL || undefined);
+}
 
-  /** A Postgres URL without its password, for messages. */
-  protected named(place: string): string {
-    if (!URL.canParse(place) || !place.startsWith("postgres")) return place;
-    const url = new URL(place);
-    if (url.password !== "") url.password = "***";
-    return url.toString();
-  }
+/** A Postgres URL without its password, for messages. */
+export function namedPlace(command: BaseCommand, place: string): string {
+  if (!URL.canParse(place) || !place.startsWith("postgres")) return place;
+  const url = new URL(place);
+  if (url.password !== "") url.password = "***";
+  return url.toString();
 }

@@ -1,9 +1,10 @@
 // Commands that download a file: resumable, and checked against the size and the digest that the server names.
+
 import { createHash, type Hash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { printable } from "../text/printable.ts";
-import { ClientCommand } from "./client-command.ts";
+import type { ClientCommand } from "./client-command.ts";
 import { failed } from "./errors.ts";
 import { fetchFrom, look, type Open, openPartial, type Remote } from "./files/resumable.ts";
 import { connectionFlags, generalFlags } from "./flags.ts";
@@ -18,65 +19,66 @@ export const downloadFlags = (name: string) => ({
   force: Flags.boolean({ summary: "Overwrite a file that has other content." }),
 });
 
-export abstract class DownloadCommand extends ClientCommand {
-  // -o is the output file; nothing else is printed.
-  static override baseFlags = { ...generalFlags, ...connectionFlags };
-
-  /** `what` is the download's name in messages. */
-  protected async download(ask: Open, what: string, { out, force }: { out?: string | undefined; force: boolean }) {
-    const remote = await look(ask);
-    const hash = remote.sha256 === null ? null : createHash("sha256");
-    if (out === "-") {
-      await this.#fetch(ask, remote, 0, hash, (bytes) => this.io.outBytes(bytes));
-      check(hash, remote, what);
-      return;
-    }
-    const path = out ?? remote.name;
-    const { file, at } = await openPartial(path, ask, remote, force);
-    try {
-      await hashStart(file, at, hash);
-      if (at > 0 && at < remote.size) this.note(`continuing after ${sizeText(at)} of ${sizeText(remote.size)}`);
-      await this.#fetch(ask, remote, at, hash, async (bytes, position) => {
-        for (let done = 0; done < bytes.length; )
-          done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
-      });
-      await file.sync();
-      const { size } = await file.stat();
-      if (size !== remote.size) throw failed(`${path} has ${size} bytes, ${what} ${remote.size}`);
-      check(hash, remote, what);
-    } finally {
-      await file.close();
-    }
-    const result = { file: path, size: remote.size, downloaded: remote.size - at };
-    if (at > 0 && at === remote.size) return this.report(`${printable(path)} is already complete`, result);
-    return this.report(`${sizeText(remote.size)} in ${printable(path)}`, result);
+/** `what` is the download's name in messages. */
+export async function downloadFile(
+  command: ClientCommand,
+  ask: Open,
+  what: string,
+  { out, force }: { out?: string | undefined; force: boolean },
+) {
+  const remote = await look(ask);
+  const hash = remote.sha256 === null ? null : createHash("sha256");
+  if (out === "-") {
+    await fetchRest(command, ask, remote, 0, hash, (bytes) => command.io.outBytes(bytes));
+    check(hash, remote, what);
+    return;
   }
+  const path = out ?? remote.name;
+  const { file, at } = await openPartial(path, ask, remote, force);
+  try {
+    await hashStart(file, at, hash);
+    if (at > 0 && at < remote.size) command.note(`continuing after ${sizeText(at)} of ${sizeText(remote.size)}`);
+    await fetchRest(command, ask, remote, at, hash, async (bytes, position) => {
+      for (let done = 0; done < bytes.length; )
+        done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
+    });
+    await file.sync();
+    const { size } = await file.stat();
+    if (size !== remote.size) throw failed(`${path} has ${size} bytes, ${what} ${remote.size}`);
+    check(hash, remote, what);
+  } finally {
+    await file.close();
+  }
+  const result = { file: path, size: remote.size, downloaded: remote.size - at };
+  if (at > 0 && at === remote.size) return command.report(`${printable(path)} is already complete`, result);
+  return command.report(`${sizeText(remote.size)} in ${printable(path)}`, result);
+}
 
-  async #fetch(
-    ask: Open,
-    remote: Remote,
-    start: number,
-    hash: Hash | null,
-    take: Parameters<typeof fetchFrom>[3],
-  ): Promise<void> {
-    const { io } = this;
-    const began = io.now().getTime();
-    const progress = this.progress(`${bar(start, remote.size)}  ${sizeText(remote.size)}`);
-    try {
-      await fetchFrom(
-        ask,
-        remote,
-        start,
-        async (bytes, at) => {
-          await take(bytes, at);
-          hash?.update(bytes);
-          progress.update(transferText(at + bytes.length, remote.size, start, io.now().getTime() - began));
-        },
-        { sleep: (ms) => io.sleep(ms, this.stop.signal), note: (message) => this.note(message) },
-      );
-    } finally {
-      progress.done();
-    }
+async function fetchRest(
+  command: ClientCommand,
+  ask: Open,
+  remote: Remote,
+  start: number,
+  hash: Hash | null,
+  take: Parameters<typeof fetchFrom>[3],
+): Promise<void> {
+  const { io } = command;
+  const began = io.now().getTime();
+  const progress = command.progress(`${bar(start, remote.size)}  ${sizeText(remote.size)}`);
+  try {
+    await fetchFrom(
+      ask,
+      remote,
+      start,
+      async (bytes, at) => {
+        await take(bytes, at);
+        hash?.update(bytes);
+        progress.update(transferText(at + bytes.length, remote.size, start, io.now().getTime() - began));
+      },
+      { sleep: (ms) => io.sleep(ms, command.stop.signal), note: (message) => command.note(message) },
+    );
+  } finally {
+    progress.done();
   }
 }
 

@@ -1,7 +1,8 @@
 // Commands that write a stream from the server to a file or to stdout.
+
 import * as Flags from "@oclif/core/flags";
 import { printable } from "../text/printable.ts";
-import { ClientCommand } from "./client-command.ts";
+import type { ClientCommand } from "./client-command.ts";
 import { toWholeFile } from "./files/whole-file.ts";
 import { connectionFlags, generalFlags } from "./flags.ts";
 import { plural } from "./output/text.ts";
@@ -15,16 +16,11 @@ export const outFlag = {
   }),
 };
 
-export abstract class ExportCommand extends ClientCommand {
-  // -o is the output file here, and the format is fixed.
-  static override baseFlags = { ...generalFlags, ...connectionFlags };
-
-  protected async save(body: AsyncIterable<Uint8Array>, out: string): Promise<void> {
-    if (out === "-") {
-      for await (const bytes of body) await this.io.outTextBytes(bytes);
-      return;
-    }
-    const size = await toWholeFile(out, body);
-    this.note(`${plural(size, "byte")} in ${printable(out)}`);
+export async function saveExport(command: ClientCommand, body: AsyncIterable<Uint8Array>, out: string): Promise<void> {
+  if (out === "-") {
+    for await (const bytes of body) await command.io.outTextBytes(bytes);
+    return;
   }
+  const size = await toWholeFile(out, body);
+  command.note(`${plural(size, "byte")} in ${printable(out)}`);
 }

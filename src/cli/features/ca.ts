@@ -1,9 +1,10 @@
 // Shared by the commands for certificate authorities and templates: lookup by name, columns, and the flags for their
 // fields.
+
 import * as Flags from "@oclif/core/flags";
 import { type CaItem, type CaType, caApi, caFields, caTypes, secretFields } from "../../api/certificates/ca.ts";
 import { nearest } from "../../text/nearest.ts";
-import { ClientCommand } from "../client-command.ts";
+import type { ClientCommand } from "../client-command.ts";
 import { notFound, usage } from "../errors.ts";
 import { readSecret, secretFlags } from "../files/input.ts";
 import type { View } from "../output/output.ts";
@@ -46,45 +47,51 @@ const fieldsOf = (type: CaType): string[] => Object.keys(caFields[type]);
 const allFields = [...new Set(caTypes.flatMap(fieldsOf))];
 const secretNames: readonly string[] = Object.values(secretFields);
 
-export abstract class CaCommand extends ClientCommand {
-  /** Finds an authority by id or name; an id takes precedence. */
-  protected async authority(text: string): Promise<CaItem> {
-    const { certificate_authorities: known } = await this.call(caApi.list);
-    const found = known.find(({ id }) => String(id) === text) ?? known.find(({ name }) => name === text);
-    if (found) return found;
-    const near = nearest(
-      text,
-      known.map(({ name }) => name),
-    );
-    throw notFound(
-      `there is no certificate authority ${text}${near ? `; did you mean ${near}?` : ""}`,
-      "`svc ca list` shows them.",
-    );
-  }
+/** Finds an authority by id or name; an id takes precedence. */
+export async function findAuthority(command: ClientCommand, text: string): Promise<CaItem> {
+  const { certificate_authorities: known } = await command.call(caApi.list);
+  const found = known.find(({ id }) => String(id) === text) ?? known.find(({ name }) => name === text);
+  if (found) return found;
+  const near = nearest(
+    text,
+    known.map(({ name }) => name),
+  );
+  throw notFound(
+    `there is no certificate authority ${text}${near ? `; did you mean ${near}?` : ""}`,
+    "`svc ca list` shows them.",
+  );
+}
 
-  /** The fields from the flags. A flag of another type is refused here, before a secret is sent to the server. */
-  protected async fields(type: CaType, flags: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>> {
-    const own = fieldsOf(type);
-    const given: Record<string, unknown> = {};
-    for (const field of allFields) {
-      const flag = kebab(field);
-      const value = secretNames.includes(field) ? await readSecret(this.io, flags, flag) : flags[flag];
-      if (value === undefined) continue;
-      if (!own.includes(field))
-        throw usage(
-          `${flag} does not apply to the type ${type}`,
-          `This type has: ${own.map((name) => `--${kebab(name)}`).join(", ")}`,
-        );
-      given[field] = value;
-    }
-    return given;
+/** The fields from the flags. A flag of another type is refused here, before a secret is sent to the server. */
+export async function authorityFields(
+  command: ClientCommand,
+  type: CaType,
+  flags: Readonly<Record<string, unknown>>,
+): Promise<Record<string, unknown>> {
+  const own = fieldsOf(type);
+  const given: Record<string, unknown> = {};
+  for (const field of allFields) {
+    const flag = kebab(field);
+    const value = secretNames.includes(field) ? await readSecret(command.io, flags, flag) : flags[flag];
+    if (value === undefined) continue;
+    if (!own.includes(field))
+      throw usage(
+        `${flag} does not apply to the type ${type}`,
+        `This type has: ${own.map((name) => `--${kebab(name)}`).join(", ")}`,
+      );
+    given[field] = value;
   }
+  return given;
+}
 
-  /** The object of the type in a file: either nested under the type as in the API, or its fields at the top level. */
-  protected objectIn(type: CaType, body: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    const inner = body[type];
-    return { ...((typeof inner === "object" && inner !== null ? inner : body) as Record<string, unknown>) };
-  }
+/** The object of the type in a file: either nested under the type as in the API, or its fields at the top level. */
+export function authorityIn(
+  command: ClientCommand,
+  type: CaType,
+  body: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const inner = body[type];
+  return { ...((typeof inner === "object" && inner !== null ? inner : body) as Record<string, unknown>) };
 }
 
 /** The type of the authority that a file describes. */

@@ -1,7 +1,8 @@
 // Shared by the enroll-secrets commands, which treat global secrets and those of a team the same way.
+
 import { randomBytes } from "node:crypto";
 import { type EnrollSecret, enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
-import { ClientCommand } from "../client-command.ts";
+import type { ClientCommand } from "../client-command.ts";
 import { usage } from "../errors.ts";
 import { readText } from "../files/input.ts";
 import { listOf } from "../flags.ts";
@@ -19,36 +20,41 @@ export interface Expiring {
   readonly expires_at: string;
 }
 
-export abstract class EnrollSecretsCommand extends ClientCommand {
-  protected async holder(team: string | undefined): Promise<Holder> {
-    if (team === undefined)
-      return { teamId: null, secrets: (count, adjective = "") => plural(count, `${adjective}global secret`) };
-    const { id, name } = await this.team(team);
-    return { teamId: id, secrets: (count, adjective = "") => `${plural(count, `${adjective}secret`)} of team ${name}` };
-  }
+export async function secretsHolder(command: ClientCommand, team: string | undefined): Promise<Holder> {
+  if (team === undefined)
+    return { teamId: null, secrets: (count, adjective = "") => plural(count, `${adjective}global secret`) };
+  const { id, name } = await command.team(team);
+  return { teamId: id, secrets: (count, adjective = "") => `${plural(count, `${adjective}secret`)} of team ${name}` };
+}
 
-  protected async secretsOf({ teamId }: Holder): Promise<EnrollSecret[]> {
-    if (teamId === null) return (await this.call(enrollSecretsApi.getGlobal)).spec.secrets;
-    return (await this.call(enrollSecretsApi.getTeam, { params: { id: teamId } })).secrets;
-  }
+export async function secretsOf(command: ClientCommand, { teamId }: Holder): Promise<EnrollSecret[]> {
+  if (teamId === null) return (await command.call(enrollSecretsApi.getGlobal)).spec.secrets;
+  return (await command.call(enrollSecretsApi.getTeam, { params: { id: teamId } })).secrets;
+}
 
-  protected async replace({ teamId }: Holder, secrets: readonly (string | Expiring)[]): Promise<void> {
-    const body = { secrets: secrets.map((one) => (typeof one === "string" ? { secret: one } : one)) };
-    if (teamId === null) await this.call(enrollSecretsApi.setGlobal, { body: { spec: body } });
-    else await this.call(enrollSecretsApi.setTeam, { params: { id: teamId }, body });
-  }
+export async function replaceSecrets(
+  command: ClientCommand,
+  { teamId }: Holder,
+  secrets: readonly (string | Expiring)[],
+): Promise<void> {
+  const body = { secrets: secrets.map((one) => (typeof one === "string" ? { secret: one } : one)) };
+  if (teamId === null) await command.call(enrollSecretsApi.setGlobal, { body: { spec: body } });
+  else await command.call(enrollSecretsApi.setTeam, { params: { id: teamId }, body });
+}
 
-  /** Secrets from stdin or a file, one per line. */
-  protected async givenSecrets(flags: {
+/** Secrets from stdin or a file, one per line. */
+export async function readSecrets(
+  command: ClientCommand,
+  flags: {
     "secrets-stdin": boolean;
     "secrets-file"?: string | undefined;
-  }): Promise<string[]> {
-    const path = flags["secrets-stdin"] ? "-" : flags["secrets-file"];
-    if (path === undefined) return [];
-    const secrets = listOf((await readText(this.io, path, "--secrets-file")).split(/\r?\n/));
-    if (secrets.length === 0) throw usage("the input contains no secret", "Give one secret per line.");
-    return secrets;
-  }
+  },
+): Promise<string[]> {
+  const path = flags["secrets-stdin"] ? "-" : flags["secrets-file"];
+  if (path === undefined) return [];
+  const secrets = listOf((await readText(command.io, path, "--secrets-file")).split(/\r?\n/));
+  if (secrets.length === 0) throw usage("the input contains no secret", "Give one secret per line.");
+  return secrets;
 }
 
 export const newSecret = (): string => randomBytes(24).toString("base64url");

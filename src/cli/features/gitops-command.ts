@@ -116,7 +116,7 @@ export abstract class GitopsCommand extends PackageBatchCommand {
   protected masks = new Masks();
 
   /** Endpoints of configuration take a dry_run field in the body, which older servers support too. */
-  protected override get triesOut(): boolean {
+  override get triesOut(): boolean {
     return false;
   }
 
@@ -293,11 +293,11 @@ export abstract class GitopsCommand extends PackageBatchCommand {
     else await this.printList(planJson(changes).changes, { columns: ["action", "kind", "team", "name", "fields"] });
   }
 
-  protected override note(message: string): void {
+  override note(message: string): void {
     super.note(this.masks.hide(message));
   }
 
-  protected override progress(text: string): Progress {
+  override progress(text: string): Progress {
     return super.progress(this.masks.hide(text));
   }
 

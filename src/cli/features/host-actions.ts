@@ -1,15 +1,17 @@
 // Shared by lock, unlock and wipe: selection of hosts, confirmation, the calls, and waiting for the outcome.
+
 import type { Approval } from "../../api/hosts/approvals.ts";
 import type { Host } from "../../api/hosts/host.ts";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ApiCallError } from "../../client/errors.ts";
 import { printable } from "../../text/printable.ts";
+import { ClientCommand } from "../client-command.ts";
 import { CliError, errorReport, failed } from "../errors.ts";
 import type { View } from "../output/output.ts";
 import { plural } from "../output/text.ts";
 import { asShown, needsApproval, selectionOfHosts, wouldNeedApproval } from "../selection.ts";
 import { type Going, interrupted, timeoutOf, waitFlags, waitFor } from "../wait.ts";
-import { shortNameOf, type Target, TargetsCommand, targetFlags } from "./targets.ts";
+import { findTargets, shortNameOf, type Target, targetFlags } from "./targets.ts";
 
 type Action = "lock" | "unlock" | "wipe";
 type State = Pick<Host["mdm"], "device_status" | "pending_action"> & {
@@ -64,7 +66,7 @@ const view: View = {
   ],
 };
 
-export abstract class HostActionCommand extends TargetsCommand {
+export abstract class HostActionCommand extends ClientCommand {
   protected abstract readonly action: Action;
   protected abstract request(id: number, options: AsShown): Promise<State>;
   /** Asks for confirmation; how strict that is depends on the action. */
@@ -72,7 +74,7 @@ export abstract class HostActionCommand extends TargetsCommand {
 
   protected async act(names: readonly string[], flags: Given): Promise<void> {
     const timeout = timeoutOf(flags);
-    const hosts = await this.targets(names, flags);
+    const hosts = await findTargets(this, names, flags);
     const target = shortNameOf(hosts);
     if (flags["dry-run"] === true) {
       const shown = hosts.map(({ id, display_name, platform, mdm }) => ({

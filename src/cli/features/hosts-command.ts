@@ -1,11 +1,12 @@
 // The base class of commands that change many hosts at once: selection and confirmation.
+
 import * as Flags from "@oclif/core/flags";
 import type { Host } from "../../api/hosts/host.ts";
 import type { Selection } from "../../api/hosts/selection.ts";
 import { type hostMays, hostStatuses } from "../../api/inventory/host-filters.ts";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { printable } from "../../text/printable.ts";
-import { ClientCommand } from "../client-command.ts";
+import type { ClientCommand } from "../client-command.ts";
 import { CliError, notFound, usage } from "../errors.ts";
 import { labelFlag, teamFlag } from "../flags.ts";
 import { plural } from "../output/text.ts";
@@ -58,82 +59,97 @@ interface Choice {
 /** Maximum number of hosts that are listed by name. */
 const TOLD = 10;
 
-export abstract class HostsCommand extends ClientCommand {
-  /** The filters from the flags; null if hosts are named instead. One of the two is required. */
-  protected async filtersOr(names: readonly string[], flags: Choice): Promise<Filters | null> {
-    const filters: Filters = {
-      query: flags.query,
-      status: flags.status,
-      label_id: flags["label-id"],
-      where: flags.where,
-      ...(await this.hostFilter(flags)),
-    };
-    const filtered = Object.values(filters).some((value) => value !== undefined);
-    if (names.length > 0 && filtered) throw usage("give either hosts or filters, not both");
-    if (names.length === 0 && !filtered && !flags["all-hosts"])
-      throw usage("no hosts are given", "Name them, select them with filters, or use --all-hosts.");
-    return names.length > 0 ? null : filters;
-  }
+/** The filters from the flags; null if hosts are named instead. One of the two is required. */
+export async function filtersOr(
+  command: ClientCommand,
+  names: readonly string[],
+  flags: Choice,
+): Promise<Filters | null> {
+  const filters: Filters = {
+    query: flags.query,
+    status: flags.status,
+    label_id: flags["label-id"],
+    where: flags.where,
+    ...(await command.hostFilter(flags)),
+  };
+  const filtered = Object.values(filters).some((value) => value !== undefined);
+  if (names.length > 0 && filtered) throw usage("give either hosts or filters, not both");
+  if (names.length === 0 && !filtered && !flags["all-hosts"])
+    throw usage("no hosts are given", "Name them, select them with filters, or use --all-hosts.");
+  return names.length > 0 ? null : filters;
+}
 
-  protected named(names: readonly string[]): Promise<Picked[]> {
-    return this.namedAs(names, pickedOf);
-  }
+export function namedHosts(command: ClientCommand, names: readonly string[]): Promise<Picked[]> {
+  return namedHostsAs(command, names, pickedOf);
+}
 
-  /** The hosts with these names, each once, with what `of` takes from them. */
-  protected async namedAs<T extends Picked>(names: readonly string[], of: (host: Host) => T): Promise<T[]> {
-    const hosts = new Map<number, T>();
-    for (const name of names) {
-      const host = of(await this.host(name));
-      hosts.set(host.id, host);
-    }
-    return [...hosts.values()];
+/** The hosts with these names, each once, with what `of` takes from them. */
+export async function namedHostsAs<T extends Picked>(
+  command: ClientCommand,
+  names: readonly string[],
+  of: (host: Host) => T,
+): Promise<T[]> {
+  const hosts = new Map<number, T>();
+  for (const name of names) {
+    const host = of(await command.host(name));
+    hosts.set(host.id, host);
   }
+  return [...hosts.values()];
+}
 
-  protected picked(filters: Filters, may?: May): Promise<Picked[]> {
-    return this.pickedAs(filters, may, pickedOf);
-  }
+export function pickedHosts(command: ClientCommand, filters: Filters, may?: May): Promise<Picked[]> {
+  return pickedHostsAs(command, filters, may, pickedOf);
+}
 
-  protected async pickedAs<T>(filters: Filters, may: May | undefined, of: (host: Host) => T): Promise<T[]> {
-    this.common.all = true;
-    const query = { ...filters, ...(may === undefined ? {} : { may }) };
-    return (await this.rows(hostsApi.list, { query }, "hosts")).map(of);
-  }
+export async function pickedHostsAs<T>(
+  command: ClientCommand,
+  filters: Filters,
+  may: May | undefined,
+  of: (host: Host) => T,
+): Promise<T[]> {
+  command.common.all = true;
+  const query = { ...filters, ...(may === undefined ? {} : { may }) };
+  return (await command.rows(hostsApi.list, { query }, "hosts")).map(of);
+}
 
-  protected async shownNamed(hosts: readonly Picked[]): Promise<Shown> {
-    return { first: hosts, selection: await selectionOfHosts(hosts) };
-  }
+export async function shownNamed(command: ClientCommand, hosts: readonly Picked[]): Promise<Shown> {
+  return { first: hosts, selection: await selectionOfHosts(hosts) };
+}
 
-  /** Selects by filters without listing all hosts: there may be a hundred thousand. */
-  protected async shownPicked(filters: Filters, may: May): Promise<Shown> {
-    for (let tries = 0; tries < 3; tries++) {
-      const query = { ...filters, may };
-      const { hosts, meta } = await this.call(hostsApi.list, { query: { ...query, page: 0, per_page: TOLD } });
-      const first = hosts.map(pickedOf);
-      if (!meta.has_next_results) return this.shownNamed(first);
-      const { count, digest = "" } = await this.call(hostsApi.count, { query: { ...query, digest: true } });
-      // Retry if there are now fewer hosts than were listed: the list and the count do not match.
-      if (count > first.length) return { first, selection: { count, digest } };
-    }
-    throw new CliError("conflict", "the matching hosts keep changing", "Run it again.");
+/** Selects by filters without listing all hosts: there may be a hundred thousand. */
+export async function shownPicked(command: ClientCommand, filters: Filters, may: May): Promise<Shown> {
+  for (let tries = 0; tries < 3; tries++) {
+    const query = { ...filters, may };
+    const { hosts, meta } = await command.call(hostsApi.list, { query: { ...query, page: 0, per_page: TOLD } });
+    const first = hosts.map(pickedOf);
+    if (!meta.has_next_results) return shownNamed(command, first);
+    const { count, digest = "" } = await command.call(hostsApi.count, { query: { ...query, digest: true } });
+    // Retry if there are now fewer hosts than were listed: the list and the count do not match.
+    if (count > first.length) return { first, selection: { count, digest } };
   }
+  throw new CliError("conflict", "the matching hosts keep changing", "Run it again.");
+}
 
-  /** Refuses an empty selection, and a selection of all hosts without --all-hosts. */
-  protected async checkChoice(chosen: number, allHosts: boolean | undefined): Promise<void> {
-    if (chosen === 0) throw notFound("no host matches");
-    if (chosen === 1 || allHosts) return;
-    const { count } = await this.call(hostsApi.count);
-    if (chosen >= count)
-      throw usage(`these are all ${chosen} hosts that you can see`, "To include all of them, add --all-hosts.");
-  }
+/** Refuses an empty selection, and a selection of all hosts without --all-hosts. */
+export async function checkChoice(
+  command: ClientCommand,
+  chosen: number,
+  allHosts: boolean | undefined,
+): Promise<void> {
+  if (chosen === 0) throw notFound("no host matches");
+  if (chosen === 1 || allHosts) return;
+  const { count } = await command.call(hostsApi.count);
+  if (chosen >= count)
+    throw usage(`these are all ${chosen} hosts that you can see`, "To include all of them, add --all-hosts.");
+}
 
-  /** Lists the first hosts by name, for the confirmation. */
-  protected printSelection({ first, selection }: Shown): void {
-    for (const { display_name, id } of first.slice(0, TOLD)) this.note(`  ${printable(display_name)} (${id})`);
-    if (selection.count > TOLD) this.note(`  and ${selection.count - TOLD} more`);
-  }
+/** Lists the first hosts by name, for the confirmation. */
+export function printSelection(command: ClientCommand, { first, selection }: Shown): void {
+  for (const { display_name, id } of first.slice(0, TOLD)) command.note(`  ${printable(display_name)} (${id})`);
+  if (selection.count > TOLD) command.note(`  and ${selection.count - TOLD} more`);
+}
 
-  protected nameOf({ first, selection: { count } }: Shown): string {
-    const [only] = first;
-    return count === 1 && only ? printable(only.display_name) : plural(count, "host");
-  }
+export function nameOfShown(command: ClientCommand, { first, selection: { count } }: Shown): string {
+  const [only] = first;
+  return count === 1 && only ? printable(only.display_name) : plural(count, "host");
 }

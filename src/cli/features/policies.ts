@@ -1,8 +1,9 @@
 // Shared by the policies commands: scope, lookup by name, columns, and the flags of the fields.
+
 import * as Flags from "@oclif/core/flags";
 import { Policy, policiesApi, policyTypes } from "../../api/checks/policies.ts";
 import { nearest } from "../../text/nearest.ts";
-import { ClientCommand } from "../client-command.ts";
+import type { ClientCommand } from "../client-command.ts";
 import { notFound } from "../errors.ts";
 import { isNoTeam, listOf } from "../flags.ts";
 import type { View } from "../output/output.ts";
@@ -109,49 +110,51 @@ export interface PolicyScope {
   readonly name: string;
 }
 
-export abstract class PoliciesCommand extends ClientCommand {
-  protected async scope(team: string | undefined): Promise<PolicyScope> {
-    if (team === undefined) return { teamId: null, team: null, name: "globally" };
-    if (isNoTeam(team)) return { teamId: 0, team: null, name: "for hosts without a team" };
-    const { id, name } = await this.team(team);
-    return { teamId: id, team: name, name: `for team ${name}` };
-  }
+export async function policyScope(command: ClientCommand, team: string | undefined): Promise<PolicyScope> {
+  if (team === undefined) return { teamId: null, team: null, name: "globally" };
+  if (isNoTeam(team)) return { teamId: 0, team: null, name: "for hosts without a team" };
+  const { id, name } = await command.team(team);
+  return { teamId: id, team: name, name: `for team ${name}` };
+}
 
-  /** The columns for policies of the scope. */
-  protected policyView(scope: PolicyScope): View {
-    return policyView(scope, (code, text) => this.paint(code, text, "stdout"));
-  }
+/** The columns for policies of the scope. */
+export function policyViewOf(command: ClientCommand, scope: PolicyScope): View {
+  return policyView(scope, (code, text) => command.paint(code, text, "stdout"));
+}
 
-  protected async policiesIn({ teamId }: Pick<PolicyScope, "teamId">): Promise<Policy[]> {
-    if (teamId === null) return (await this.call(policiesApi.listGlobal)).policies ?? [];
-    return (await this.call(policiesApi.listTeam, { params: { id: teamId } })).policies;
-  }
+export async function policiesIn(command: ClientCommand, { teamId }: Pick<PolicyScope, "teamId">): Promise<Policy[]> {
+  if (teamId === null) return (await command.call(policiesApi.listGlobal)).policies ?? [];
+  return (await command.call(policiesApi.listTeam, { params: { id: teamId } })).policies;
+}
 
-  /** Finds policies by id or name; an id takes precedence. */
-  protected async policies(texts: readonly string[], scope: PolicyScope): Promise<Policy[]> {
-    const known = await this.policiesIn(scope);
-    const found = new Map<number, Policy>();
-    for (const text of texts) {
-      const policy =
-        known.find(({ id }) => String(id) === text) ?? known.find(({ name }) => name === text.normalize("NFC").trim());
-      if (!policy) throw missing(text, known, scope);
-      found.set(policy.id, policy);
-    }
-    return [...found.values()];
+/** Finds policies by id or name; an id takes precedence. */
+export async function findPolicies(
+  command: ClientCommand,
+  texts: readonly string[],
+  scope: PolicyScope,
+): Promise<Policy[]> {
+  const known = await policiesIn(command, scope);
+  const found = new Map<number, Policy>();
+  for (const text of texts) {
+    const policy =
+      known.find(({ id }) => String(id) === text) ?? known.find(({ name }) => name === text.normalize("NFC").trim());
+    if (!policy) throw missing(text, known, scope);
+    found.set(policy.id, policy);
   }
+  return [...found.values()];
+}
 
-  protected async policy(text: string, scope: PolicyScope): Promise<Policy> {
-    return (await this.policies([text], scope))[0]!;
-  }
+export async function findPolicy(command: ClientCommand, text: string, scope: PolicyScope): Promise<Policy> {
+  return (await findPolicies(command, [text], scope))[0]!;
+}
 
-  /** The rows up to --limit or --all, with a message if more exist. */
-  protected cut<T>(rows: readonly T[]): readonly T[] {
-    const { limit, all } = this.common;
-    const most = all === true ? Number.POSITIVE_INFINITY : typeof limit === "number" ? limit : 100;
-    if (rows.length <= most) return rows;
-    this.note(`only the first ${most} of ${rows.length} are shown; use --limit N or --all for more`);
-    return rows.slice(0, most);
-  }
+/** The rows up to --limit or --all, with a message if more exist. */
+export function cutToLimit<T>(command: ClientCommand, rows: readonly T[]): readonly T[] {
+  const { limit, all } = command.common;
+  const most = all === true ? Number.POSITIVE_INFINITY : typeof limit === "number" ? limit : 100;
+  if (rows.length <= most) return rows;
+  command.note(`only the first ${most} of ${rows.length} are shown; use --limit N or --all for more`);
+  return rows.slice(0, most);
 }
 
 function missing(text: string, known: readonly Policy[], { teamId }: PolicyScope) {

@@ -1,7 +1,8 @@
 // What commands for configuration profiles share.
+
 import * as Flags from "@oclif/core/flags";
 import { ConfigurationProfile, profilesApi, type StatusCounts } from "../../api/devices/profiles.ts";
-import { ClientCommand } from "../client-command.ts";
+import type { ClientCommand } from "../client-command.ts";
 import { CliError, notFound } from "../errors.ts";
 import { uploadSource } from "../files/upload.ts";
 import { args, listOf } from "../flags.ts";
@@ -54,64 +55,70 @@ const UUID = /^[a-z][0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const READS_WITHOUT_HOSTS = 5;
 
-export abstract class ProfilesCommand extends ClientCommand {
-  /** Finds a profile by uuid in any team, or by name within the given team. */
-  protected async profile(text: string, team: string | undefined): Promise<ConfigurationProfile> {
-    const { profiles } = await this.call(profilesApi.list, { query: await this.teamFilter(team) });
-    const named = profiles.find(({ profile_uuid, name }) => profile_uuid === text || name === text);
-    if (named) return named;
-    if (UUID.test(text)) return this.show(text);
-    throw notFound(
-      `there is no configuration profile ${text}${team === undefined ? " for hosts without a team" : " of that team"}`,
-      "`svc mdm profiles list` shows them; a team's need --team.",
+/** Finds a profile by uuid in any team, or by name within the given team. */
+export async function findProfile(
+  command: ClientCommand,
+  text: string,
+  team: string | undefined,
+): Promise<ConfigurationProfile> {
+  const { profiles } = await command.call(profilesApi.list, { query: await command.teamFilter(team) });
+  const named = profiles.find(({ profile_uuid, name }) => profile_uuid === text || name === text);
+  if (named) return named;
+  if (UUID.test(text)) return profileWith(command, text);
+  throw notFound(
+    `there is no configuration profile ${text}${team === undefined ? " for hosts without a team" : " of that team"}`,
+    "`svc mdm profiles list` shows them; a team's need --team.",
+  );
+}
+
+/** The part of the form, if the file was given. */
+export async function activationPart(command: ClientCommand, file: string | undefined) {
+  return file === undefined ? {} : { activation: await uploadSource(command.io, file, "--activation") };
+}
+
+/**
+ * Waits until the profile is verified, or has failed, on each host that it is for. Returns a message with the counts,
+ * and the counts. Fails with exit code 6 if the profile failed on some hosts.
+ */
+export async function waitForDelivery(
+  command: ClientCommand,
+  profile_uuid: string,
+  timeout: string,
+): Promise<[message: string, counts: StatusCounts]> {
+  const read = () => command.call(profilesApi.status, { params: { profile_uuid } });
+  let counts = await read();
+  let emptyReads = 0;
+  const done = async () => {
+    counts = await read();
+    const hosts = counts.verified + counts.verifying + counts.pending + counts.failed;
+    // The server finds the hosts of a new profile shortly after the upload.
+    if (hosts === 0) return ++emptyReads >= READS_WITHOUT_HOSTS;
+    return counts.verifying + counts.pending === 0;
+  };
+  const progress = command.progress("waiting for the hosts ...");
+  const waiting = () => plural(counts.pending + counts.verifying, "host");
+  try {
+    await waitFor(command.io, command.stop.signal, {
+      timeout,
+      done,
+      going: () => ({
+        what: `${waiting()} had not confirmed the profile`,
+        hint: `It stays assigned: \`svc mdm profiles status ${profile_uuid}\` counts the hosts.`,
+      }),
+    });
+  } finally {
+    progress.done();
+  }
+  if (counts.failed > 0)
+    throw new CliError(
+      "partial",
+      `the profile failed on ${plural(counts.failed, "host")}, and is verified on ${counts.verified}`,
+      `\`svc hosts list --profile-uuid ${profile_uuid} --profile-status failed\` lists them; \`svc hosts profiles HOST\` shows the reason.`,
     );
-  }
+  const verified = `verified on ${plural(counts.verified, "host")}`;
+  return [counts.verified === 0 ? "no hosts need command profile now" : verified, counts];
+}
 
-  /** The part of the form, if the file was given. */
-  protected async activation(file: string | undefined) {
-    return file === undefined ? {} : { activation: await uploadSource(this.io, file, "--activation") };
-  }
-
-  /**
-   * Waits until the profile is verified, or has failed, on each host that it is for. Returns a message with the counts,
-   * and the counts. Fails with exit code 6 if the profile failed on some hosts.
-   */
-  protected async delivery(profile_uuid: string, timeout: string): Promise<[message: string, counts: StatusCounts]> {
-    const read = () => this.call(profilesApi.status, { params: { profile_uuid } });
-    let counts = await read();
-    let emptyReads = 0;
-    const done = async () => {
-      counts = await read();
-      const hosts = counts.verified + counts.verifying + counts.pending + counts.failed;
-      // The server finds the hosts of a new profile shortly after the upload.
-      if (hosts === 0) return ++emptyReads >= READS_WITHOUT_HOSTS;
-      return counts.verifying + counts.pending === 0;
-    };
-    const progress = this.progress("waiting for the hosts ...");
-    const waiting = () => plural(counts.pending + counts.verifying, "host");
-    try {
-      await waitFor(this.io, this.stop.signal, {
-        timeout,
-        done,
-        going: () => ({
-          what: `${waiting()} had not confirmed the profile`,
-          hint: `It stays assigned: \`svc mdm profiles status ${profile_uuid}\` counts the hosts.`,
-        }),
-      });
-    } finally {
-      progress.done();
-    }
-    if (counts.failed > 0)
-      throw new CliError(
-        "partial",
-        `the profile failed on ${plural(counts.failed, "host")}, and is verified on ${counts.verified}`,
-        `\`svc hosts list --profile-uuid ${profile_uuid} --profile-status failed\` lists them; \`svc hosts profiles HOST\` shows the reason.`,
-      );
-    const verified = `verified on ${plural(counts.verified, "host")}`;
-    return [counts.verified === 0 ? "no hosts need this profile now" : verified, counts];
-  }
-
-  private async show(profile_uuid: string): Promise<ConfigurationProfile> {
-    return ConfigurationProfile.parse(await this.call(profilesApi.get, { params: { profile_uuid } }));
-  }
+async function profileWith(command: ClientCommand, profile_uuid: string): Promise<ConfigurationProfile> {
+  return ConfigurationProfile.parse(await command.call(profilesApi.get, { params: { profile_uuid } }));
 }

@@ -1,12 +1,22 @@
 // Commands that do something on hosts one by one: how the hosts are found, and the change confirmed.
+
 import * as Flags from "@oclif/core/flags";
 import type { Host } from "../../api/hosts/host.ts";
 import { printable } from "../../text/printable.ts";
+import type { ClientCommand } from "../client-command.ts";
 import { CliError, failed } from "../errors.ts";
 import { dryRunFlag } from "../flags.ts";
 import { plural } from "../output/text.ts";
 import { type Going, waitFor } from "../wait.ts";
-import { choiceFlags, HostsCommand } from "./hosts-command.ts";
+import {
+  checkChoice,
+  choiceFlags,
+  filtersOr,
+  namedHostsAs,
+  pickedHostsAs,
+  printSelection,
+  shownNamed,
+} from "./hosts-command.ts";
 
 export type Target = Pick<
   Host,
@@ -56,56 +66,66 @@ interface FailedOn {
   readonly reason: string;
 }
 
-export abstract class TargetsCommand extends HostsCommand {
-  /** The hosts that are named, or selected, each once. All hosts that the user can see are refused without --all-hosts. */
-  protected async targets(names: readonly string[], { where, "all-hosts": allHosts }: Choice): Promise<Target[]> {
-    const filters = await this.filtersOr(names, { where, "all-hosts": allHosts });
-    const hosts =
-      filters === null ? await this.namedAs(names, targetOf) : await this.pickedAs(filters, undefined, targetOf);
-    await this.checkChoice(hosts.length, allHosts);
-    return hosts;
-  }
+/** The hosts that are named, or selected, each once. All hosts that the user can see are refused without --all-hosts. */
+export async function findTargets(
+  command: ClientCommand,
+  names: readonly string[],
+  { where, "all-hosts": allHosts }: Choice,
+): Promise<Target[]> {
+  const filters = await filtersOr(command, names, { where, "all-hosts": allHosts });
+  const hosts =
+    filters === null
+      ? await namedHostsAs(command, names, targetOf)
+      : await pickedHostsAs(command, filters, undefined, targetOf);
+  await checkChoice(command, hosts.length, allHosts);
+  return hosts;
+}
 
-  /** Asks for the number of hosts if they were selected: nobody has typed their names. */
-  protected async askIfSelected(question: string, names: readonly string[], hosts: readonly Target[]): Promise<void> {
-    if (names.length === 0 && hosts.length > 1) await this.askTyped(question, hosts);
-  }
+/** Asks for the number of hosts if they were selected: nobody has typed their names. */
+export async function askIfSelected(
+  command: ClientCommand,
+  question: string,
+  names: readonly string[],
+  hosts: readonly Target[],
+): Promise<void> {
+  if (names.length === 0 && hosts.length > 1) await askTyped(command, question, hosts);
+}
 
-  /** Waits until all of them have reported. `report` gets what is known at each look, also if the wait fails. */
-  protected async followAll<T>(
-    begun: readonly T[],
-    { timeout, isOpen, look, report, going }: Following<T>,
-  ): Promise<void> {
-    const progress = this.progress(`waiting for ${plural(begun.length, "host")} ...`);
-    let now = [...begun];
-    const done = async () => {
-      now = await Promise.all(now.map((one) => (isOpen(one) ? look(one) : one)));
-      report(now);
-      const open = now.filter(isOpen).length;
-      progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);
-      return open === 0;
-    };
-    const left = () => going(plural(now.filter(isOpen).length, "host"));
-    await waitFor(this.io, this.stop.signal, { timeout, done, going: left }).finally(progress.done);
-  }
+/** Waits until all of them have reported. `report` gets what is known at each look, also if the wait fails. */
+export async function followAll<T>(
+  command: ClientCommand,
+  begun: readonly T[],
+  { timeout, isOpen, look, report, going }: Following<T>,
+): Promise<void> {
+  const progress = command.progress(`waiting for ${plural(begun.length, "host")} ...`);
+  let now = [...begun];
+  const done = async () => {
+    now = await Promise.all(now.map((one) => (isOpen(one) ? look(one) : one)));
+    report(now);
+    const open = now.filter(isOpen).length;
+    progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);
+    return open === 0;
+  };
+  const left = () => going(plural(now.filter(isOpen).length, "host"));
+  await waitFor(command.io, command.stop.signal, { timeout, done, going: left }).finally(progress.done);
+}
 
-  /** Fails if it failed on a host; `bad`: the hosts on which it did. */
-  protected concludeAll(all: readonly unknown[], bad: readonly FailedOn[]): void {
-    const [first] = bad;
-    if (first === undefined) return;
-    if (all.length === 1) throw failed(`${first.host}: ${first.reason}`);
-    if (bad.length === all.length) throw failed(`failed on all hosts: ${first.reason}`);
-    throw new CliError("partial", `failed on ${bad.length} of ${plural(all.length, "host")}`);
-  }
+/** Fails if it failed on a host; `bad`: the hosts on which it did. */
+export function concludeAll(command: ClientCommand, all: readonly unknown[], bad: readonly FailedOn[]): void {
+  const [first] = bad;
+  if (first === undefined) return;
+  if (all.length === 1) throw failed(`${first.host}: ${first.reason}`);
+  if (bad.length === all.length) throw failed(`failed on all hosts: ${first.reason}`);
+  throw new CliError("partial", `failed on ${bad.length} of ${plural(all.length, "host")}`);
+}
 
-  /** Requires the user to type the number of hosts, or for one host either of its names. */
-  protected async askTyped(question: string, hosts: readonly Target[]): Promise<void> {
-    const [host] = hosts;
-    if (hosts.length !== 1 || !host) {
-      this.printSelection(await this.shownNamed(hosts));
-      return this.confirmTyped(question, String(hosts.length));
-    }
-    const { hostname, display_name } = host;
-    await this.confirmTyped(question, this.common.confirm === hostname ? hostname : display_name);
+/** Requires the user to type the number of hosts, or for one host either of its names. */
+export async function askTyped(command: ClientCommand, question: string, hosts: readonly Target[]): Promise<void> {
+  const [host] = hosts;
+  if (hosts.length !== 1 || !host) {
+    printSelection(command, await shownNamed(command, hosts));
+    return command.confirmTyped(question, String(hosts.length));
   }
+  const { hostname, display_name } = host;
+  await command.confirmTyped(question, command.common.confirm === hostname ? hostname : display_name);
 }

@@ -1,9 +1,13 @@
 import { activitiesApi } from "../../api/platform/activities.ts";
-import { ExportCommand, outFlag } from "../../cli/export-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { outFlag, saveExport } from "../../cli/export-command.ts";
 import { activityTimes } from "../../cli/features/activities/times.ts";
+import { connectionFlags, generalFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
-export default class ActivitiesExport extends ExportCommand {
+export default class ActivitiesExport extends ClientCommand {
+  // -o is the output file here, and the format is fixed.
+  static override baseFlags = { ...generalFlags, ...connectionFlags };
   static override summary = "Export activities to a file, oldest first.";
   static override description =
     "The file is complete, or it is not written: an interrupted export leaves nothing behind. With --format csv, cells that a spreadsheet would run " +
@@ -25,6 +29,6 @@ export default class ActivitiesExport extends ExportCommand {
     await this.requireToken();
     const client = await this.client();
     const { body } = await client.open(activitiesApi.export, { query }, { signal: this.stop.signal });
-    await this.save(body, out);
+    await saveExport(this, body, out);
   }
 }

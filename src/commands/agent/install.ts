@@ -2,11 +2,12 @@ import { join } from "node:path";
 import { install } from "../../agent/service/apply.ts";
 import { platformToInstall } from "../../agent/service/detect.ts";
 import { servicePlan, statusCommand } from "../../agent/service/plan.ts";
-import { AgentServiceCommand, rootFlag } from "../../cli/features/agent/service.ts";
+import { BaseCommand } from "../../cli/base-command.ts";
+import { asRoot, rootFlag } from "../../cli/features/agent/service.ts";
 import { agentSetup, agentSetupFlags, asCliError } from "../../cli/features/agent/setup.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 
-export default class AgentInstall extends AgentServiceCommand {
+export default class AgentInstall extends BaseCommand {
   static override summary = "Install the agent as a service of this machine, and start it.";
   static override description =
     "Uses systemd or OpenRC, launchd, or on Windows a task of the task scheduler. Running it again changes only what is different, and restarts the agent only then.";
@@ -23,7 +24,7 @@ export default class AgentInstall extends AgentServiceCommand {
     const platform = await asCliError(() => platformToInstall(root, `${this.config.bin} agent run`));
     const program = [process.execPath, join(this.config.root, "bin", "run.js"), "agent"];
     const where = { root, isDryRun: this.triesOut };
-    const { changes, commands } = await this.asRoot(() =>
+    const { changes, commands } = await asRoot(this, () =>
       install(servicePlan({ ...setup, platform, program }), statusCommand(platform), where),
     );
     const verb = this.triesOut ? "would be " : "";

@@ -2,11 +2,12 @@ import * as Flags from "@oclif/core/flags";
 import { show } from "../../agent/service/apply.ts";
 import { installedPlatform } from "../../agent/service/detect.ts";
 import { logCommand } from "../../agent/service/plan.ts";
+import { BaseCommand } from "../../cli/base-command.ts";
 import { failed } from "../../cli/errors.ts";
-import { AgentServiceCommand } from "../../cli/features/agent/service.ts";
+import { asRoot } from "../../cli/features/agent/service.ts";
 import { asCliError } from "../../cli/features/agent/setup.ts";
 
-export default class AgentLogs extends AgentServiceCommand {
+export default class AgentLogs extends BaseCommand {
   static override summary = "Show the log of the agent's service on this machine.";
   static override examples = ["<%= config.bin %> <%= command.id %> --follow"];
   static override flags = {
@@ -17,6 +18,6 @@ export default class AgentLogs extends AgentServiceCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(AgentLogs);
     const command = logCommand(await asCliError(() => installedPlatform(null)), flags);
-    if ((await this.asRoot(() => show(command))) !== 0) throw failed(`${command[0]} could not show the log`);
+    if ((await asRoot(this, () => show(command))) !== 0) throw failed(`${command[0]} could not show the log`);
   }
 }

@@ -1,11 +1,12 @@
 import { installedStateDir } from "../../agent/service/apply.ts";
 import { installedPlatform } from "../../agent/service/detect.ts";
 import { agentStatus } from "../../agent/service/status.ts";
+import { BaseCommand } from "../../cli/base-command.ts";
 import { failed } from "../../cli/errors.ts";
-import { AgentServiceCommand } from "../../cli/features/agent/service.ts";
+import { asRoot } from "../../cli/features/agent/service.ts";
 import { agentSetupFlags, asCliError } from "../../cli/features/agent/setup.ts";
 
-export default class AgentStatus extends AgentServiceCommand {
+export default class AgentStatus extends BaseCommand {
   static override summary = "Show whether the agent is installed on this machine, runs, and has enrolled.";
   static override description =
     "Exit code 1 if it does not run. Reading the agent's keys needs root. own_page is the address of the page on which people see their own machine; it changes every hour.";
@@ -15,7 +16,7 @@ export default class AgentStatus extends AgentServiceCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(AgentStatus);
     const platform = await asCliError(() => installedPlatform(null));
-    const status = await this.asRoot(async () =>
+    const status = await asRoot(this, async () =>
       agentStatus(platform, flags["state-dir"] ?? (await installedStateDir(platform, null))),
     );
     await this.printOne({ ...status });

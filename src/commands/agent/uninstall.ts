@@ -2,11 +2,12 @@ import * as Flags from "@oclif/core/flags";
 import { installedStateDir, uninstall } from "../../agent/service/apply.ts";
 import { installedPlatform } from "../../agent/service/detect.ts";
 import { removalPlan } from "../../agent/service/plan.ts";
-import { AgentServiceCommand, rootFlag } from "../../cli/features/agent/service.ts";
+import { BaseCommand } from "../../cli/base-command.ts";
+import { asRoot, rootFlag } from "../../cli/features/agent/service.ts";
 import { agentSetupFlags, asCliError } from "../../cli/features/agent/setup.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
 
-export default class AgentUninstall extends AgentServiceCommand {
+export default class AgentUninstall extends BaseCommand {
   static override summary = "Stop the agent's service on this machine, and remove it.";
   static override description =
     "The host stays on the server: delete it with `svc hosts delete`. Without --purge the agent's program and keys stay, so that a later installation is the same host without enrolling.";
@@ -28,7 +29,7 @@ export default class AgentUninstall extends AgentServiceCommand {
     const stateDir = flags.purge ? (flags["state-dir"] ?? (await installedStateDir(platform, root))) : null;
     const plan = removalPlan(platform, stateDir);
     const where = { root, isDryRun: this.triesOut };
-    const changes = await this.asRoot(() => uninstall(plan, where));
+    const changes = await asRoot(this, () => uninstall(plan, where));
     for (const { path, outcome } of changes)
       this.note(`${path}: ${this.triesOut && outcome === "removed" ? "would be " : ""}${outcome}`);
     if (this.structured) await this.printOne({ dry_run: this.triesOut, files: changes });

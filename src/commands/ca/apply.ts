@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { type CaSpecs, caApi } from "../../api/certificates/ca.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { CaCommand, skipCheckFlag } from "../../cli/features/ca.ts";
+import { skipCheckFlag } from "../../cli/features/ca.ts";
 import { readValue } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 
-export default class CaApply extends CaCommand {
+export default class CaApply extends ClientCommand {
   static override summary = "Create or change certificate authorities from a file in one transaction.";
   static override description =
     "The file (JSON or YAML) contains the authorities in groups by type, as `svc ca list --spec` prints them. They are matched by name; " +

@@ -1,12 +1,13 @@
 import * as Flags from "@oclif/core/flags";
 import { type CreateCa, caApi, caFields, caTypes, isSingle, secretFields } from "../../api/certificates/ca.ts";
 import { changesOf } from "../../cli/base-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { CaCommand, caFlags, skipCheckFlag, typeIn } from "../../cli/features/ca.ts";
+import { authorityFields, authorityIn, caFlags, skipCheckFlag, typeIn } from "../../cli/features/ca.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
 
-export default class CaCreate extends CaCommand {
+export default class CaCreate extends ClientCommand {
   static override summary = "Add a certificate authority.";
   static override description =
     "The server first checks the settings by connecting to the authority: it requests the certificate of a SCEP or EST service, and a challenge or the profile " +
@@ -29,7 +30,10 @@ export default class CaCreate extends CaCommand {
     const given = await readBody(this.io, flags.input);
     const type = flags.type ?? typeIn(given);
     if (!type) throw usage("--type TYPE is required", `Types: ${caTypes.join(", ")}`);
-    const fields: Record<string, unknown> = { ...this.objectIn(type, given), ...(await this.fields(type, flags)) };
+    const fields: Record<string, unknown> = {
+      ...authorityIn(this, type, given),
+      ...(await authorityFields(this, type, flags)),
+    };
     const secret = secretFields[type];
     for (const [field, schema] of Object.entries(caFields[type])) {
       const flag = field.replaceAll("_", "-");

@@ -1,8 +1,9 @@
 import { caApi } from "../../api/certificates/ca.ts";
-import { CaCommand } from "../../cli/features/ca.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { findAuthority } from "../../cli/features/ca.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 
-export default class CaDelete extends CaCommand {
+export default class CaDelete extends ClientCommand {
   static override summary = "Delete a certificate authority. Certificates that it issued stay on hosts.";
   static override destructive = true;
   static override endpoints = [caApi.delete];
@@ -12,7 +13,7 @@ export default class CaDelete extends CaCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(CaDelete);
-    const { id, name, type } = await this.authority(given.authority);
+    const { id, name, type } = await findAuthority(this, given.authority);
     const what = `certificate authority ${name} (${type})`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { id, name, type });
     await this.confirm(`Delete ${what}?`);

@@ -1,8 +1,9 @@
 import { caApi } from "../../api/certificates/ca.ts";
-import { CaCommand } from "../../cli/features/ca.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { findAuthority } from "../../cli/features/ca.ts";
 import { args } from "../../cli/flags.ts";
 
-export default class CaGet extends CaCommand {
+export default class CaGet extends ClientCommand {
   static override summary = "Show a certificate authority; its secret is masked.";
   static override endpoints = [caApi.get];
   static override args = { authority: args.required("name or id of the certificate authority") };
@@ -10,7 +11,7 @@ export default class CaGet extends CaCommand {
 
   async run() {
     const { args: given } = await this.parse(CaGet);
-    const { id } = await this.authority(given.authority);
+    const { id } = await findAuthority(this, given.authority);
     await this.printOne(await this.call(caApi.get, { params: { id } }));
   }
 }

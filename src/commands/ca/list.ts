@@ -1,8 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { CaItem, caApi } from "../../api/certificates/ca.ts";
-import { CaCommand, caView } from "../../cli/features/ca.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { caView } from "../../cli/features/ca.ts";
 
-export default class CaList extends CaCommand {
+export default class CaList extends ClientCommand {
   static override summary = "List certificate authorities.";
   static override endpoints = [caApi.list, caApi.specs];
   static override flags = {

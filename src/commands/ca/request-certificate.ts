@@ -1,10 +1,11 @@
 import * as Flags from "@oclif/core/flags";
 import { caApi } from "../../api/certificates/ca.ts";
-import { CaCommand } from "../../cli/features/ca.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { findAuthority } from "../../cli/features/ca.ts";
 import { readSecret, readText, secretFlags } from "../../cli/files/input.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 
-export default class CaRequestCertificate extends CaCommand {
+export default class CaRequestCertificate extends ClientCommand {
   static override summary = "Request a certificate from an EST authority.";
   static override description =
     "Prints the authority's reply: a PKCS #7 message in PEM form, or only the certificate. With a token of the end user, the request must belong to " +
@@ -25,7 +26,7 @@ export default class CaRequestCertificate extends CaCommand {
     const { args: given, flags } = await this.parse(CaRequestCertificate);
     const csr = await readText(this.io, flags.csr, "--csr");
     const token = await readSecret(this.io, flags, "idp-token");
-    const { id, name } = await this.authority(given.authority);
+    const { id, name } = await findAuthority(this, given.authority);
     const body = {
       csr,
       ...(flags["idp-oauth-url"] === undefined ? {} : { idp_oauth_url: flags["idp-oauth-url"] }),

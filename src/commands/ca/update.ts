@@ -1,11 +1,12 @@
 import { type ChangeCa, caApi, secretFields } from "../../api/certificates/ca.ts";
 import { changesOf } from "../../cli/base-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { CaCommand, caFlags, skipCheckFlag } from "../../cli/features/ca.ts";
+import { authorityFields, authorityIn, caFlags, findAuthority, skipCheckFlag } from "../../cli/features/ca.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
 
-export default class CaUpdate extends CaCommand {
+export default class CaUpdate extends ClientCommand {
   static override summary = "Change a certificate authority.";
   static override description =
     "A new URL requires the secret again, because the stored secret is not sent to another address.";
@@ -19,9 +20,12 @@ export default class CaUpdate extends CaCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(CaUpdate);
-    const { id, name, type } = await this.authority(given.authority);
+    const { id, name, type } = await findAuthority(this, given.authority);
     const input = await readBody(this.io, flags.input);
-    const fields: Record<string, unknown> = { ...this.objectIn(type, input), ...(await this.fields(type, flags)) };
+    const fields: Record<string, unknown> = {
+      ...authorityIn(this, type, input),
+      ...(await authorityFields(this, type, flags)),
+    };
     if (Object.keys(fields).length === 0)
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
     const body = { [type]: fields } as ChangeCa;

@@ -1,8 +1,11 @@
 import { carvesApi } from "../../api/checks/carves.ts";
-import { DownloadCommand, downloadFlags } from "../../cli/download-command.ts";
-import { args } from "../../cli/flags.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { downloadFile, downloadFlags } from "../../cli/download-command.ts";
+import { args, connectionFlags, generalFlags } from "../../cli/flags.ts";
 
-export default class CarvesDownload extends DownloadCommand {
+export default class CarvesDownload extends ClientCommand {
+  // -o is the output file; nothing else is printed.
+  static override baseFlags = { ...generalFlags, ...connectionFlags };
   static override summary = "Download the archive of a carve: a tar file, or one compressed with Zstandard (.tar.zst).";
   static override description =
     "If the file exists and is the beginning of this archive, the download continues where it ends. Lost " +
@@ -19,7 +22,8 @@ export default class CarvesDownload extends DownloadCommand {
     const { args: given, flags } = await this.parse(CarvesDownload);
     await this.requireToken();
     const client = await this.client();
-    return this.download(
+    return downloadFile(
+      this,
       (headers, signal) => client.open(carvesApi.download, { params: { id: given.id } }, { headers, signal }),
       "the archive",
       flags,

@@ -1,12 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { certificatesApi } from "../../api/certificates/certificates.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { TemplatesCommand } from "../../cli/features/certificate-templates.ts";
 import { readValue } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
 
-export default class CertificatesApply extends TemplatesCommand {
+export default class CertificatesApply extends ClientCommand {
   static override summary = "Create or change certificate templates from a file in one transaction.";
   static override description =
     "The file (JSON or YAML) contains a list of templates (name, team, certificate_authority_id, subject_name, subject_alternative_name), or an object with that list under specs. " +

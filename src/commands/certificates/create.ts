@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { type CreateTemplate, certificatesApi } from "../../api/certificates/certificates.ts";
 import { changesOf } from "../../cli/base-command.ts";
-import { TemplatesCommand } from "../../cli/features/certificate-templates.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { findAuthority } from "../../cli/features/ca.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, teamFlag } from "../../cli/flags.ts";
 
-export default class CertificatesCreate extends TemplatesCommand {
+export default class CertificatesCreate extends ClientCommand {
   static override summary = "Create a certificate template, for the Android hosts of a team.";
   static override description =
     "The subject is a list of fields such as /CN=value/O=value. It may contain $SVC_VAR_HOST_UUID, $SVC_VAR_HOST_HARDWARE_SERIAL and " +
@@ -49,7 +50,7 @@ export default class CertificatesCreate extends TemplatesCommand {
     if (authority !== undefined)
       body.certificate_authority_id = /^[1-9]\d{0,14}$/.test(authority)
         ? Number(authority)
-        : (await this.authority(authority)).id;
+        : (await findAuthority(this, authority)).id;
     const template = body as unknown as CreateTemplate;
     if (flags["dry-run"]) {
       this.trying(`create certificate template ${template.name}`, null, changesOf({}, body));

@@ -1,10 +1,11 @@
 import * as Flags from "@oclif/core/flags";
 import { certificatesApi } from "../../api/certificates/certificates.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { TemplatesCommand } from "../../cli/features/certificate-templates.ts";
+import { findTemplate } from "../../cli/features/certificate-templates.ts";
 import { args, dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
 
-export default class CertificatesDelete extends TemplatesCommand {
+export default class CertificatesDelete extends ClientCommand {
   static override summary = "Delete certificate templates.";
   static override destructive = true;
   static override description =
@@ -27,7 +28,7 @@ export default class CertificatesDelete extends TemplatesCommand {
     const { argv, flags } = await this.parse(CertificatesDelete);
     const found = new Map<number, { id: number; name: string }>();
     for (const text of argv.map(String)) {
-      const { id, name } = await this.template(text, flags.team);
+      const { id, name } = await findTemplate(this, text, flags.team);
       found.set(id, { id, name });
     }
     const templates = [...found.values()];

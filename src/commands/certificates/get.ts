@@ -1,9 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { certificatesApi, WholeTemplate } from "../../api/certificates/certificates.ts";
-import { TemplatesCommand } from "../../cli/features/certificate-templates.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { findTemplate } from "../../cli/features/certificate-templates.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 
-export default class CertificatesGet extends TemplatesCommand {
+export default class CertificatesGet extends ClientCommand {
   static override summary = "Show a certificate template; with --host, its values and state on that host.";
   static override endpoints = [certificatesApi.get];
   static override args = { template: args.required("id, or name within the team, of the template") };
@@ -18,7 +19,7 @@ export default class CertificatesGet extends TemplatesCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(CertificatesGet);
-    const { id } = await this.template(given.template, flags.team);
+    const { id } = await findTemplate(this, given.template, flags.team);
     const query = flags.host === undefined ? {} : { host_id: (await this.host(flags.host)).id };
     const { certificate } = await this.call(certificatesApi.get, { params: { id }, query });
     await this.printOne(certificate, { schema: () => WholeTemplate });

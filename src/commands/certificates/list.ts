@@ -1,9 +1,10 @@
 import { certificatesApi } from "../../api/certificates/certificates.ts";
-import { TemplatesCommand, templateView } from "../../cli/features/certificate-templates.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { templateView } from "../../cli/features/certificate-templates.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
-export default class CertificatesList extends TemplatesCommand {
+export default class CertificatesList extends ClientCommand {
   static override summary = "List the certificate templates of a team, or those for hosts without one.";
   static override endpoints = [certificatesApi.list];
   static override flags = { ...queryFlags(certificatesApi.list, ["team"]), ...teamFlag, ...limitFlags };

@@ -1,9 +1,10 @@
 import * as Args from "@oclif/core/args";
-import { blobsFlag, DataCommand, placeFlags } from "../../cli/data-command.ts";
+import { BaseCommand } from "../../cli/base-command.ts";
+import { blobsFlag, blobsOf, dataDirOf, placeFlags, placeOf } from "../../cli/data-command.ts";
 import { plural } from "../../cli/output/text.ts";
 import { backupData } from "../../server/data-tools.ts";
 
-export default class DbBackup extends DataCommand {
+export default class DbBackup extends BaseCommand {
   static override summary = "Back up everything that is stored to one file.";
   static override description =
     "The file contains all rows and all uploaded files, from the data directory or the bucket. Secrets stay encrypted: store a copy of the server key (server.key in the data directory, or SVC_SERVER_PRIVATE_KEY) separately, because a restore needs both. A backup can be made while servers run, with the embedded store too: the file is a consistent snapshot.";
@@ -14,9 +15,9 @@ export default class DbBackup extends DataCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DbBackup);
     const where = {
-      place: this.place(flags),
-      dataDir: this.dataDir(flags),
-      blobs: this.blobs(flags),
+      place: placeOf(this, flags),
+      dataDir: dataDirOf(this, flags),
+      blobs: blobsOf(this, flags),
       env: this.io.env,
     };
     const progress = this.progress("reading ...");

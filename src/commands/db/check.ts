@@ -1,5 +1,6 @@
 import * as Flags from "@oclif/core/flags";
-import { DataCommand, placeFlags } from "../../cli/data-command.ts";
+import { BaseCommand } from "../../cli/base-command.ts";
+import { dataDirOf, namedPlace, placeFlags, placeOf } from "../../cli/data-command.ts";
 import { CliError } from "../../cli/errors.ts";
 import { plural } from "../../cli/output/text.ts";
 import { checkData } from "../../server/data-tools.ts";
@@ -7,7 +8,7 @@ import { checkData } from "../../server/data-tools.ts";
 const rowsOf = (tables: readonly { readonly rows: number }[]): number =>
   tables.reduce((sum, { rows }) => sum + rows, 0);
 
-export default class DbCheck extends DataCommand {
+export default class DbCheck extends BaseCommand {
   static override summary = "Check the integrity of everything that is stored.";
   static override description =
     "Reads every row and checks that values are valid, secrets can be decrypted, references resolve, and the chain of activities is intact. The embedded store must not be in use by a server.";
@@ -19,16 +20,16 @@ export default class DbCheck extends DataCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DbCheck);
-    const place = this.place(flags);
+    const place = placeOf(this, flags);
     const progress = this.progress("checking ...");
-    const { tables, problems } = await checkData({ place, dataDir: this.dataDir(flags), env: this.io.env }, (name) =>
+    const { tables, problems } = await checkData({ place, dataDir: dataDirOf(this, flags), env: this.io.env }, (name) =>
       progress.update(`checking ${name} ...`),
     ).finally(() => progress.done());
     if (flags.verbose || this.structured || this.common.fields !== undefined)
       await this.printList(tables, { columns: [{ key: "name" }, { key: "rows" }, { key: "sha256" }] });
     if (problems.length === 0)
       this.note(
-        `${this.named(place)}: no problems found in ${plural(tables.length, "table")} with ${plural(rowsOf(tables), "row")}`,
+        `${namedPlace(this, place)}: no problems found in ${plural(tables.length, "table")} with ${plural(rowsOf(tables), "row")}`,
       );
     else
       throw new CliError(

@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import * as Flags from "@oclif/core/flags";
-import { DataCommand } from "../../cli/data-command.ts";
+import { BaseCommand } from "../../cli/base-command.ts";
+import { dataDirOf, namedPlace } from "../../cli/data-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
 import { isUrl } from "../../server/data-places.ts";
 import { checkBlobCopy, checkCopy, copyData, copyOnlyBlobs } from "../../server/data-tools.ts";
 
-export default class DbCopy extends DataCommand {
+export default class DbCopy extends BaseCommand {
   static override summary = "Copy everything that is stored to an empty store, and verify the copy.";
   static override description =
     "Source and target are a data directory or a postgres:// URL. Counts and checksums of every table are compared afterwards. Uploaded files are " +
@@ -42,7 +43,7 @@ export default class DbCopy extends DataCommand {
         throw usage("nothing is named that is to be copied", "Give --from and --to, or --from-blobs and --to-blobs.");
       return this.copyFiles(fromBlobs, toBlobs, flags["dry-run"]);
     }
-    const dataDir = this.dataDir(flags);
+    const dataDir = dataDirOf(this, flags);
     const folderOf = (place: string) => join(isUrl(place) ? dataDir : place, "blobs");
     const source = fromBlobs ?? folderOf(fromStore);
     const target = toBlobs ?? (isUrl(toStore) ? source : folderOf(toStore));
@@ -53,7 +54,7 @@ export default class DbCopy extends DataCommand {
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
       for (const problem of problems) this.note(problem);
       if (problems.length > 0)
-        throw new CliError("failed", `${this.named(fromStore)} has ${plural(problems.length, "problem")}`);
+        throw new CliError("failed", `${namedPlace(this, fromStore)} has ${plural(problems.length, "problem")}`);
       const files = blobs === 0 ? "" : ` and ${plural(blobs, "file")}`;
       return this.report(`would copy ${plural(rows, "row")} in ${plural(tables.length, "table")}${files}`, {
         rows,
@@ -69,7 +70,7 @@ export default class DbCopy extends DataCommand {
       ({ key, blobs }) => progress.update(`file ${blobs + 1}: ${key}`),
     ).finally(() => progress.done());
     const files = made.blobs === 0 ? "" : `, and ${plural(made.blobs, "file")}`;
-    const start = `svc serve ${isUrl(toStore) ? "--database-url" : "--data-dir"} ${this.named(toStore)}`;
+    const start = `svc serve ${isUrl(toStore) ? "--database-url" : "--data-dir"} ${namedPlace(this, toStore)}`;
     const bucket = isBucket(target) ? ` --blobs-url '${target}'` : "";
     await this.report(
       `${plural(made.rows, "row")} in ${plural(made.tables, "table")} copied and verified${files}; start the server with: ${start}${bucket}`,

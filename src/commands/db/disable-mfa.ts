@@ -1,10 +1,11 @@
 import * as Args from "@oclif/core/args";
-import { DataCommand, placeFlags } from "../../cli/data-command.ts";
+import { BaseCommand } from "../../cli/base-command.ts";
+import { dataDirOf, placeFlags, placeOf } from "../../cli/data-command.ts";
 import { notFound } from "../../cli/errors.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { disableMfa } from "../../server/data-tools.ts";
 
-export default class DbDisableMfa extends DataCommand {
+export default class DbDisableMfa extends BaseCommand {
   static override summary = "Turn off multi-factor authentication for a user who can no longer sign in.";
   static override description =
     "For the case that no mail can be sent and no signed-in user can run `svc users update`: the password alone is then enough to sign in. It is recorded in " +
@@ -16,7 +17,7 @@ export default class DbDisableMfa extends DataCommand {
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(DbDisableMfa);
     const { email } = args;
-    const where = { place: this.place(flags), dataDir: this.dataDir(flags), env: this.io.env };
+    const where = { place: placeOf(this, flags), dataDir: dataDirOf(this, flags), env: this.io.env };
     const wasOn = await disableMfa(where, email, { dryRun: true });
     if (wasOn === null) throw notFound(`there is no user with the address ${email}`);
     const what = `turn multi-factor authentication off for ${email}`;

@@ -1,8 +1,9 @@
-import { DataCommand, placeFlags } from "../../cli/data-command.ts";
+import { BaseCommand } from "../../cli/base-command.ts";
+import { dataDirOf, placeFlags, placeOf } from "../../cli/data-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { migrateData, pendingOf } from "../../server/data-tools.ts";
 
-export default class DbMigrate extends DataCommand {
+export default class DbMigrate extends BaseCommand {
   static override summary = "Bring the Postgres schema up to date.";
   static override description =
     "`svc serve` does this at its start, except with --no-database-migrate. It is safe while servers are running.";
@@ -14,7 +15,7 @@ export default class DbMigrate extends DataCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DbMigrate);
-    const where = { place: this.place(flags), dataDir: this.dataDir(flags), env: this.io.env };
+    const where = { place: placeOf(this, flags), dataDir: dataDirOf(this, flags), env: this.io.env };
     if (flags["dry-run"]) {
       const pending = await pendingOf(where);
       const summary = pending.length === 0 ? "nothing to do: up to date" : `would apply: ${pending.join(", ")}`;

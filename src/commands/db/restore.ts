@@ -1,5 +1,6 @@
 import * as Args from "@oclif/core/args";
-import { blobsFlag, DataCommand, placeFlags } from "../../cli/data-command.ts";
+import { BaseCommand } from "../../cli/base-command.ts";
+import { blobsFlag, blobsOf, dataDirOf, placeFlags, placeOf } from "../../cli/data-command.ts";
 import { failed } from "../../cli/errors.ts";
 import { readSecret, readText, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
@@ -7,7 +8,7 @@ import { plural } from "../../cli/output/text.ts";
 import { checkRestore, keyForRestore, restoreData } from "../../server/data-tools.ts";
 import { readServerKey } from "../../server/platform/core/security/server-key.ts";
 
-export default class DbRestore extends DataCommand {
+export default class DbRestore extends BaseCommand {
   static override summary = "Restore a backup to an empty store.";
   static override description =
     "The whole backup is read and checked before anything is written, and the restored data is compared with it. It needs the server key that the " +
@@ -27,9 +28,9 @@ export default class DbRestore extends DataCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DbRestore);
     const place = {
-      place: this.place(flags),
-      dataDir: this.dataDir(flags),
-      blobs: this.blobs(flags),
+      place: placeOf(this, flags),
+      dataDir: dataDirOf(this, flags),
+      blobs: blobsOf(this, flags),
       env: this.io.env,
     };
     const given = await readSecret(this.io, flags, "server-key");

@@ -1,12 +1,13 @@
 import * as Flags from "@oclif/core/flags";
-import { DataCommand, placeFlags } from "../../cli/data-command.ts";
+import { BaseCommand } from "../../cli/base-command.ts";
+import { dataDirOf, namedPlace, placeFlags, placeOf } from "../../cli/data-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readSecret, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
 import { countSecrets, rotateKeyOf } from "../../server/data-tools.ts";
 
-export default class DbRotateKey extends DataCommand {
+export default class DbRotateKey extends BaseCommand {
   static override summary = "Encrypt all stored secrets with another server key.";
   static override description =
     "No server may run during the rotation. An interrupted rotation continues when the command is run again; until it is complete, servers " +
@@ -27,15 +28,17 @@ export default class DbRotateKey extends DataCommand {
     const newKey = await readSecret(this.io, flags, "new-key");
     if (newKey === undefined && !flags.generate)
       throw usage("no key is given", "Give --generate, --new-key-file or --new-key-stdin.");
-    const place = this.place(flags);
-    const where = { place, dataDir: this.dataDir(flags), env: this.io.env };
+    const place = placeOf(this, flags);
+    const where = { place, dataDir: dataDirOf(this, flags), env: this.io.env };
     if (flags["dry-run"]) {
       const secrets = await countSecrets(where);
-      return this.printPlan(`encrypt ${plural(secrets, "secret")} in ${this.named(place)} with another key`, {
+      return this.printPlan(`encrypt ${plural(secrets, "secret")} in ${namedPlace(this, place)} with another key`, {
         secrets,
       });
     }
-    await this.confirm(`Encrypt all secrets in ${this.named(place)} with another key? No server may run during this.`);
+    await this.confirm(
+      `Encrypt all secrets in ${namedPlace(this, place)} with another key? No server may run during this.`,
+    );
     const progress = this.progress("sealing ...");
     const options = { newKey: newKey ?? null, keepOld: flags["keep-old-key"] };
     const done = await rotateKeyOf(where, options, ({ table, sealed }) =>

@@ -1,11 +1,15 @@
 import type { Interfaces } from "@oclif/core";
 import * as Flags from "@oclif/core/flags";
 import { deviceApi } from "../../api/edge/device.ts";
-import { DownloadCommand, downloadFlags } from "../../cli/download-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { downloadFile, downloadFlags } from "../../cli/download-command.ts";
 import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
 import { ownIcon } from "../../cli/features/self-service/icons.ts";
+import { connectionFlags, generalFlags } from "../../cli/flags.ts";
 
-export default class DeviceIcon extends DownloadCommand {
+export default class DeviceIcon extends ClientCommand {
+  // -o is the output file; nothing else is printed.
+  static override baseFlags = { ...generalFlags, ...connectionFlags };
   static override summary = "Download the icon of a software title as a host's user sees it.";
   static override endpoints = [deviceApi.softwareIcon];
   static override args = deviceArgs;
@@ -23,7 +27,8 @@ export default class DeviceIcon extends DownloadCommand {
     const token = await deviceTokenOf(this.io, args.token, flags);
     const client = await this.client();
     const input = { params: { token, software_title_id: flags.title } };
-    return this.download(
+    return downloadFile(
+      this,
       (headers, signal) => ownIcon(() => client.open(deviceApi.softwareIcon, input, { headers, signal })),
       "the icon",
       flags,

@@ -1,9 +1,10 @@
 import { enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
-import { EnrollSecretsCommand, newSecret } from "../../cli/features/enroll-secrets.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { newSecret, readSecrets, replaceSecrets, secretsHolder, secretsOf } from "../../cli/features/enroll-secrets.ts";
 import { secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, teamFlag } from "../../cli/flags.ts";
 
-export default class EnrollSecretsAdd extends EnrollSecretsCommand {
+export default class EnrollSecretsAdd extends ClientCommand {
   static override summary = "Add a new random enroll secret, or the given ones.";
   static override endpoints = [enrollSecretsApi.setGlobal, enrollSecretsApi.setTeam];
   static override flags = { ...secretFlags("secrets", "the secrets, one per line"), ...teamFlag, ...dryRunFlag };
@@ -14,17 +15,17 @@ export default class EnrollSecretsAdd extends EnrollSecretsCommand {
 
   async run() {
     const { flags } = await this.parse(EnrollSecretsAdd);
-    const holder = await this.holder(flags.team);
-    const given = await this.givenSecrets(flags);
+    const holder = await secretsHolder(this, flags.team);
+    const given = await readSecrets(this, flags);
     const fresh = given.length > 0 ? given : [newSecret()];
-    const before = (await this.secretsOf(holder)).map(({ secret }) => secret);
+    const before = (await secretsOf(this, holder)).map(({ secret }) => secret);
     const secrets = [...new Set([...before, ...fresh])];
     const where = holder.teamId === null ? " (hosts that enroll with it belong to no team)" : "";
     const added = `${holder.secrets(secrets.length - before.length)}${where}`;
     if (flags["dry-run"]) {
       this.trying(`add ${added}`, { team_id: holder.teamId });
     }
-    await this.replace(holder, secrets);
+    await replaceSecrets(this, holder, secrets);
     this.note(`added ${added}`);
     const rows = fresh.map((secret) => ({ secret, team_id: holder.teamId }));
     if (this.structured) await this.printList(rows, { columns: [{ key: "secret" }] });

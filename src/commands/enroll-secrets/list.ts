@@ -1,9 +1,10 @@
 import { EnrollSecret, enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
-import { EnrollSecretsCommand } from "../../cli/features/enroll-secrets.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { secretsHolder, secretsOf } from "../../cli/features/enroll-secrets.ts";
 import { teamFlag } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
 
-export default class EnrollSecretsList extends EnrollSecretsCommand {
+export default class EnrollSecretsList extends ClientCommand {
   static override summary = "List the enroll secrets: the global ones, or a team's.";
   static override endpoints = [enrollSecretsApi.getGlobal, enrollSecretsApi.getTeam];
   static override flags = { ...teamFlag };
@@ -14,7 +15,7 @@ export default class EnrollSecretsList extends EnrollSecretsCommand {
 
   async run() {
     const { flags } = await this.parse(EnrollSecretsList);
-    const secrets = await this.secretsOf(await this.holder(flags.team));
+    const secrets = await secretsOf(this, await secretsHolder(this, flags.team));
     const time = (key: string, header: string) => timeColumn(key, header, this.relativeTimes, this.io.now());
     await this.printList(secrets, {
       schema: () => EnrollSecret,

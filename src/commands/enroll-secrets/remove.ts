@@ -1,11 +1,12 @@
 import { enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { notFound, usage } from "../../cli/errors.ts";
-import { EnrollSecretsCommand, masked } from "../../cli/features/enroll-secrets.ts";
+import { masked, readSecrets, replaceSecrets, secretsHolder, secretsOf } from "../../cli/features/enroll-secrets.ts";
 import { secretFlags } from "../../cli/files/input.ts";
 import { args, dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
 
-export default class EnrollSecretsRemove extends EnrollSecretsCommand {
+export default class EnrollSecretsRemove extends ClientCommand {
   static override summary = "Remove an enroll secret.";
   static override destructive = true;
   static override description =
@@ -25,11 +26,11 @@ export default class EnrollSecretsRemove extends EnrollSecretsCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(EnrollSecretsRemove);
-    const holder = await this.holder(flags.team);
-    const whole = await this.givenSecrets(flags);
+    const holder = await secretsHolder(this, flags.team);
+    const whole = await readSecrets(this, flags);
     if (given.prefix === undefined && whole.length === 0)
       throw usage("no secret is given", "Give its beginning, or --secrets-stdin.");
-    const before = (await this.secretsOf(holder)).map(({ secret }) => secret);
+    const before = (await secretsOf(this, holder)).map(({ secret }) => secret);
     const gone =
       given.prefix === undefined ? before.filter((secret) => whole.includes(secret)) : [one(before, given.prefix)];
     if (gone.length < whole.length)
@@ -40,7 +41,7 @@ export default class EnrollSecretsRemove extends EnrollSecretsCommand {
       this.trying(`remove ${secrets}`, { team_id: holder.teamId });
     }
     await this.confirm(`Remove ${secrets}? Agents that have it cannot enroll again.`);
-    await this.replace(holder, kept);
+    await replaceSecrets(this, holder, kept);
     await this.report(`removed ${secrets}`, { team_id: holder.teamId, removed: gone.length, left: kept.length });
   }
 }

@@ -1,10 +1,11 @@
 import * as Flags from "@oclif/core/flags";
 import { enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
-import { EnrollSecretsCommand, newSecret } from "../../cli/features/enroll-secrets.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { newSecret, replaceSecrets, secretsHolder, secretsOf } from "../../cli/features/enroll-secrets.ts";
 import { dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
 import { durationMs } from "../../cli/output/text.ts";
 
-export default class EnrollSecretsRotate extends EnrollSecretsCommand {
+export default class EnrollSecretsRotate extends ClientCommand {
   static override summary = "Add a new enroll secret, print it, and remove the old ones after --grace.";
   static override destructive = true;
   static override description =
@@ -29,9 +30,9 @@ export default class EnrollSecretsRotate extends EnrollSecretsCommand {
   async run() {
     const { flags } = await this.parse(EnrollSecretsRotate);
     const grace = durationMs(flags.grace, "--grace");
-    const holder = await this.holder(flags.team);
+    const holder = await secretsHolder(this, flags.team);
     const until = new Date(this.io.now().getTime() + grace).toISOString();
-    const old = await this.secretsOf(holder);
+    const old = await secretsOf(this, holder);
     const fresh = newSecret();
     if (flags["dry-run"]) {
       this.trying(`add a secret and remove ${holder.secrets(old.length, "old ")}`, {
@@ -44,7 +45,7 @@ export default class EnrollSecretsRotate extends EnrollSecretsCommand {
       secret,
       expires_at: expires_at !== undefined && expires_at < until ? expires_at : until,
     }));
-    await this.replace(holder, [fresh, ...(grace > 0 ? expiring : [])]);
+    await replaceSecrets(this, holder, [fresh, ...(grace > 0 ? expiring : [])]);
     if (this.structured)
       await this.printOne({
         secret: fresh,

@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { EnrollSecretsCommand } from "../../cli/features/enroll-secrets.ts";
+import { readSecrets, replaceSecrets, secretsHolder, secretsOf } from "../../cli/features/enroll-secrets.ts";
 import { secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
 
-export default class EnrollSecretsSet extends EnrollSecretsCommand {
+export default class EnrollSecretsSet extends ClientCommand {
   static override summary = "Replace the enroll secrets; one per line.";
   static override destructive = true;
   static override description = "Agents with a removed secret cannot enroll again. --none removes all secrets.";
@@ -27,17 +28,17 @@ export default class EnrollSecretsSet extends EnrollSecretsCommand {
 
   async run() {
     const { flags } = await this.parse(EnrollSecretsSet);
-    const holder = await this.holder(flags.team);
-    const secrets = await this.givenSecrets(flags);
+    const holder = await secretsHolder(this, flags.team);
+    const secrets = await readSecrets(this, flags);
     if (secrets.length === 0 && !flags.none)
       throw usage("no secrets given", "Use --secrets-stdin, --secrets-file or --none.");
-    const before = await this.secretsOf(holder);
+    const before = await secretsOf(this, holder);
     const change = `replace ${holder.secrets(before.length)} by ${secrets.length}`;
     if (flags["dry-run"]) {
       this.trying(change, { team_id: holder.teamId });
     }
     if (before.length > 0) await this.confirm(`${change[0]?.toUpperCase()}${change.slice(1)}?`);
-    await this.replace(holder, secrets);
+    await replaceSecrets(this, holder, secrets);
     await this.report(`there are now ${holder.secrets(secrets.length)}`, {
       team_id: holder.teamId,
       count: secrets.length,

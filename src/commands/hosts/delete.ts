@@ -1,11 +1,23 @@
 import { hostsApi } from "../../api/inventory/hosts.ts";
-import { choiceFlags, HostsCommand, type Shown } from "../../cli/features/hosts-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import {
+  checkChoice,
+  choiceFlags,
+  filtersOr,
+  namedHosts,
+  nameOfShown,
+  pickedHosts,
+  printSelection,
+  type Shown,
+  shownNamed,
+  shownPicked,
+} from "../../cli/features/hosts-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
 import { asShown, needsApproval } from "../../cli/selection.ts";
 import { printable } from "../../text/printable.ts";
 
-export default class HostsDelete extends HostsCommand {
+export default class HostsDelete extends ClientCommand {
   static override summary = "Delete hosts. They may enroll again.";
   static override destructive = true;
   static override description =
@@ -26,16 +38,18 @@ export default class HostsDelete extends HostsCommand {
   async run() {
     const { argv, flags } = await this.parse(HostsDelete);
     const names = argv.map(String);
-    const filters = await this.filtersOr(names, flags);
+    const filters = await filtersOr(this, names, flags);
     if (flags["dry-run"]) {
-      const hosts = filters === null ? await this.named(names) : await this.picked(filters, "delete");
-      await this.checkChoice(hosts.length, flags["all-hosts"]);
+      const hosts = filters === null ? await namedHosts(this, names) : await pickedHosts(this, filters, "delete");
+      await checkChoice(this, hosts.length, flags["all-hosts"]);
       this.trying(`delete ${plural(hosts.length, "host")}`, hosts);
     }
     const shown =
-      filters === null ? await this.shownNamed(await this.named(names)) : await this.shownPicked(filters, "delete");
+      filters === null
+        ? await shownNamed(this, await namedHosts(this, names))
+        : await shownPicked(this, filters, "delete");
     const { count } = shown.selection;
-    await this.checkChoice(count, flags["all-hosts"]);
+    await checkChoice(this, count, flags["all-hosts"]);
     await this.ask(shown, flags.confirm);
 
     const [only] = shown.first;
@@ -55,14 +69,14 @@ export default class HostsDelete extends HostsCommand {
       return;
     }
     const deleted = filters === null || count === 1 ? { hosts: shown.first } : { filters };
-    await this.report(`deleted ${this.nameOf(shown)}`, { deleted: count, ...deleted });
+    await this.report(`deleted ${nameOfShown(this, shown)}`, { deleted: count, ...deleted });
   }
 
   private async ask(shown: Shown, confirm: string | undefined): Promise<void> {
     const [only] = shown.first;
     const { count } = shown.selection;
     if (count > 1 || !only) {
-      this.printSelection(shown);
+      printSelection(this, shown);
       return this.confirmTyped(`Delete ${plural(count, "host")}?`, String(count));
     }
     const name = printable(only.display_name);

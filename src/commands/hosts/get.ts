@@ -1,12 +1,13 @@
 import * as Flags from "@oclif/core/flags";
 import { Host } from "../../api/hosts/host.ts";
 import { hostsApi } from "../../api/inventory/hosts.ts";
-import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
 
 /** Hosts that have not yet reported their memory have 0. */
-export default class HostsGet extends VulnerabilityCommand {
+export default class HostsGet extends ClientCommand {
   static override summary = "Show a host.";
   static override endpoints = [hostsApi.get, hostsApi.byIdentifier];
   static override args = { host: args.host };
@@ -110,6 +111,6 @@ export default class HostsGet extends VulnerabilityCommand {
               time("last_restarted_at", "restarted"),
             ],
     });
-    if ((host.software ?? []).length > 0) await this.noteMissingData(reply);
+    if ((host.software ?? []).length > 0) await noteMissingData(this, reply);
   }
 }

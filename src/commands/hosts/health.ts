@@ -1,12 +1,13 @@
 import { HostHealth, hostDetailsApi } from "../../api/inventory/host-details.ts";
-import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
 
 const named = (value: unknown, nameOf: (item: Record<string, unknown>) => string) =>
   Array.isArray(value) ? value.map(nameOf).join(", ") : "";
 
-export default class HostsHealth extends VulnerabilityCommand {
+export default class HostsHealth extends ClientCommand {
   static override summary = "Show what is wrong with a host: failing policies, vulnerable software.";
   static override endpoints = [hostDetailsApi.health];
   static override args = { host: args.host };
@@ -34,7 +35,7 @@ export default class HostsHealth extends VulnerabilityCommand {
         },
       ],
     });
-    await this.noteMissingData(reply);
+    await noteMissingData(this, reply);
   }
 }
 

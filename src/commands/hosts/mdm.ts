@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { Enrollment } from "../../api/hosts/host-mdm.ts";
 import { hostDetailsApi } from "../../api/inventory/host-details.ts";
-import { MdmOffCommand } from "../../cli/features/mdm-off.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { turnOffMdm } from "../../cli/features/mdm-off.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";
 
-export default class HostsMdm extends MdmOffCommand {
+export default class HostsMdm extends ClientCommand {
   static override summary = "Show a host's enrollment in device management; --off turns device management off.";
   static override destructive = true;
   static override endpoints = [hostDetailsApi.mdm, hostDetailsApi.unenroll];
@@ -25,7 +26,7 @@ export default class HostsMdm extends MdmOffCommand {
     const host = await this.host(given.host);
     const { id, display_name } = host;
     if (flags.off)
-      return this.turnOff(host, {
+      return turnOffMdm(this, host, {
         dryRun: flags["dry-run"],
         send: () => this.call(hostDetailsApi.unenroll, { params: { id } }),
       });

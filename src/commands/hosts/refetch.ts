@@ -1,6 +1,14 @@
 import { hostsApi } from "../../api/inventory/hosts.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError } from "../../cli/errors.ts";
-import { choiceFlags, HostsCommand, type Picked } from "../../cli/features/hosts-command.ts";
+import {
+  checkChoice,
+  choiceFlags,
+  filtersOr,
+  namedHosts,
+  type Picked,
+  pickedHosts,
+} from "../../cli/features/hosts-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
 import { ApiCallError } from "../../client/errors.ts";
@@ -10,7 +18,7 @@ const { confirm: _, ...choice } = choiceFlags;
 /** Maximum number of concurrent requests. */
 const MAX_CONCURRENT = 8;
 
-export default class HostsRefetch extends HostsCommand {
+export default class HostsRefetch extends ClientCommand {
   static override summary = "Request all details from hosts at their next check-in.";
   static override description =
     "Hosts are named, or selected by filters; --all-hosts selects every host that you can see. The exit code is 6 if some requests failed.";
@@ -26,9 +34,9 @@ export default class HostsRefetch extends HostsCommand {
   async run() {
     const { argv, flags } = await this.parse(HostsRefetch);
     const names = argv.map(String);
-    const filters = await this.filtersOr(names, flags);
-    const hosts = filters === null ? await this.named(names) : await this.picked(filters);
-    await this.checkChoice(hosts.length, flags["all-hosts"]);
+    const filters = await filtersOr(this, names, flags);
+    const hosts = filters === null ? await namedHosts(this, names) : await pickedHosts(this, filters);
+    await checkChoice(this, hosts.length, flags["all-hosts"]);
     const [only] = hosts;
     const what = hosts.length === 1 && only ? printable(only.display_name) : plural(hosts.length, "host");
     const refused = await this.#ask(hosts);

@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { abmApi } from "../../api/devices/abm.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
-import { HostsCommand } from "../../cli/features/hosts-command.ts";
+import { namedHosts } from "../../cli/features/hosts-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";
 
-export default class HostsRelease extends HostsCommand {
+export default class HostsRelease extends ClientCommand {
   static override summary = "Release devices from the organization in the business portal. This cannot be undone.";
   static override destructive = true;
   static override description =
@@ -23,7 +24,7 @@ export default class HostsRelease extends HostsCommand {
   async run() {
     const { argv, flags } = await this.parse(HostsRelease);
     if (argv.length === 0) throw usage("no hosts are given", "Name them, by id, hostname, uuid or serial number.");
-    const hosts = await this.named(argv.map(String));
+    const hosts = await namedHosts(this, argv.map(String));
     const [only] = hosts;
     const isOne = hosts.length === 1 && only !== undefined;
     const what = isOne ? printable(only.display_name) : `${hosts.length} hosts`;

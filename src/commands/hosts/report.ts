@@ -1,9 +1,12 @@
 import { hostsApi } from "../../api/inventory/hosts.ts";
-import { ExportCommand, outFlag } from "../../cli/export-command.ts";
-import { labelFlag, teamFlag } from "../../cli/flags.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { outFlag, saveExport } from "../../cli/export-command.ts";
+import { connectionFlags, generalFlags, labelFlag, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
-export default class HostsReport extends ExportCommand {
+export default class HostsReport extends ClientCommand {
+  // -o is the output file here, and the format is fixed.
+  static override baseFlags = { ...generalFlags, ...connectionFlags };
   static override summary = "Export hosts as CSV.";
   static override description =
     "The file is complete, or it is not written: an interrupted report leaves nothing behind. Cells that a spreadsheet would run as " +
@@ -28,6 +31,6 @@ export default class HostsReport extends ExportCommand {
     await this.requireToken();
     const client = await this.client();
     const { body } = await client.open(hostsApi.report, { query }, { signal: this.stop.signal });
-    await this.save(body, out);
+    await saveExport(this, body, out);
   }
 }

@@ -1,11 +1,12 @@
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { HostSoftwareItem } from "../../api/software/software.ts";
-import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { cvesIn } from "../../cli/views/software.ts";
 
-export default class HostsSoftware extends VulnerabilityCommand {
+export default class HostsSoftware extends ClientCommand {
   static override summary = "List the software on a host.";
   static override endpoints = [hostsApi.software];
   static override args = { host: args.host };
@@ -32,6 +33,6 @@ export default class HostsSoftware extends VulnerabilityCommand {
         },
       ],
     });
-    await this.noteMissingData();
+    await noteMissingData(this);
   }
 }

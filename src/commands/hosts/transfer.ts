@@ -1,6 +1,18 @@
 import * as Flags from "@oclif/core/flags";
 import { hostsApi } from "../../api/inventory/hosts.ts";
-import { choiceFlags, type Filters, HostsCommand } from "../../cli/features/hosts-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import {
+  checkChoice,
+  choiceFlags,
+  type Filters,
+  filtersOr,
+  namedHosts,
+  nameOfShown,
+  pickedHosts,
+  printSelection,
+  shownNamed,
+  shownPicked,
+} from "../../cli/features/hosts-command.ts";
 import { args, dryRunFlag, isNoTeam } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
 import { asShown } from "../../cli/selection.ts";
@@ -10,7 +22,7 @@ interface Destination {
   readonly name: string;
 }
 
-export default class HostsTransfer extends HostsCommand {
+export default class HostsTransfer extends ClientCommand {
   static override summary = "Move hosts to a team, or to no team (premium).";
   static override description =
     "Hosts are named, or selected by filters; --team is then their current team. For several hosts, you must type their number or give " +
@@ -32,7 +44,7 @@ export default class HostsTransfer extends HostsCommand {
   async run() {
     const { argv, flags } = await this.parse(HostsTransfer);
     const names = argv.map(String);
-    const filters = await this.filtersOr(names, flags);
+    const filters = await filtersOr(this, names, flags);
     const team = await this.destination(flags.to);
     if (filters === null) return this.moveNamed(names, team, flags);
     await this.moveFiltered(filters, team, flags);
@@ -45,28 +57,32 @@ export default class HostsTransfer extends HostsCommand {
   }
 
   private async moveNamed(names: readonly string[], team: Destination, flags: Asked): Promise<void> {
-    const hosts = await this.named(names);
-    await this.checkChoice(hosts.length, flags["all-hosts"]);
+    const hosts = await namedHosts(this, names);
+    await checkChoice(this, hosts.length, flags["all-hosts"]);
     if (flags["dry-run"]) this.trying(`move ${plural(hosts.length, "host")} to ${team.name}`, hosts);
-    const shown = await this.shownNamed(hosts);
+    const shown = await shownNamed(this, hosts);
     if (hosts.length > 1) {
-      this.printSelection(shown);
+      printSelection(this, shown);
       await this.confirmTyped(`Move ${plural(hosts.length, "host")} to ${team.name}?`, String(hosts.length));
     }
     const body = { team_id: team.id, hosts: hosts.map(({ id }) => id) };
     await asShown(shown.selection, (options) => this.call(hostsApi.transfer, { body }, options));
-    await this.report(`moved ${this.nameOf(shown)} to ${team.name}`, { moved: hosts.length, team_id: team.id, hosts });
+    await this.report(`moved ${nameOfShown(this, shown)} to ${team.name}`, {
+      moved: hosts.length,
+      team_id: team.id,
+      hosts,
+    });
   }
 
   /** The server selects the hosts by the filters, because there may be a hundred thousand. */
   private async moveFiltered(filters: Filters, team: Destination, flags: Asked): Promise<void> {
     this.validate(hostsApi.transferByFilter, { team_id: team.id, filters });
-    const shown = await this.shownPicked(filters, "transfer");
+    const shown = await shownPicked(this, filters, "transfer");
     const { count } = shown.selection;
-    await this.checkChoice(count, flags["all-hosts"]);
+    await checkChoice(this, count, flags["all-hosts"]);
     const what = `${plural(count, "host")} to ${team.name}`;
-    if (flags["dry-run"]) this.trying(`move ${what}`, await this.picked(filters, "transfer"));
-    this.printSelection(shown);
+    if (flags["dry-run"]) this.trying(`move ${what}`, await pickedHosts(this, filters, "transfer"));
+    printSelection(this, shown);
     await this.confirmTyped(`Move ${what}?`, String(count));
     const body = { team_id: team.id, filters };
     await asShown(shown.selection, (options) => this.call(hostsApi.transferByFilter, { body }, options));

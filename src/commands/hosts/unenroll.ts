@@ -1,9 +1,10 @@
 import { hostDetailsApi } from "../../api/inventory/host-details.ts";
-import { MdmOffCommand } from "../../cli/features/mdm-off.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { turnOffMdm } from "../../cli/features/mdm-off.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { timeoutOf, waitFlags } from "../../cli/wait.ts";
 
-export default class HostsUnenroll extends MdmOffCommand {
+export default class HostsUnenroll extends ClientCommand {
   static override summary = "Turn off device management for a host.";
   static override description =
     "An Apple device is asked to remove its enrollment profile. Until it answers, `svc hosts get` shows device management " +
@@ -22,7 +23,7 @@ export default class HostsUnenroll extends MdmOffCommand {
     const { args: given, flags } = await this.parse(HostsUnenroll);
     const timeout = timeoutOf(flags);
     const host = await this.host(given.host);
-    await this.turnOff(host, {
+    await turnOffMdm(this, host, {
       dryRun: flags["dry-run"],
       timeout: flags.wait ? timeout : null,
       send: () => this.call(hostDetailsApi.unenrollByPatch, { params: { id: host.id } }),

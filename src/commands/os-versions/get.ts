@@ -1,10 +1,11 @@
 import { OsVersionDetails, osVersionsApi } from "../../api/software/os-versions.ts";
-import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { osVersionView } from "../../cli/views/software.ts";
 
-export default class OsVersionsGet extends VulnerabilityCommand {
+export default class OsVersionsGet extends ClientCommand {
   static override summary = "Show an operating system version; on Linux, with its kernels.";
   static override endpoints = [osVersionsApi.get];
   static override args = { id: args.required("id of the version") };
@@ -30,6 +31,6 @@ export default class OsVersionsGet extends VulnerabilityCommand {
             ]),
       ],
     });
-    await this.noteMissingData(reply);
+    await noteMissingData(this, reply);
   }
 }

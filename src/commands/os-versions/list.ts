@@ -1,10 +1,11 @@
 import { osVersionsApi } from "../../api/software/os-versions.ts";
-import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { osVersionView } from "../../cli/views/software.ts";
 
-export default class OsVersionsList extends VulnerabilityCommand {
+export default class OsVersionsList extends ClientCommand {
   static override summary = "List operating system versions, and how many hosts run them.";
   static override endpoints = [osVersionsApi.list];
   static override flags = { ...queryFlags(osVersionsApi.list), ...teamFlag, ...limitFlags };
@@ -17,6 +18,6 @@ export default class OsVersionsList extends VulnerabilityCommand {
     const { flags } = await this.parse(OsVersionsList);
     const query = queryOf(osVersionsApi.list, flags, await this.teamFilter(flags.team));
     await this.printList(this.pages(osVersionsApi.list, { query }, "os_versions"), osVersionView);
-    await this.noteMissingData();
+    await noteMissingData(this);
   }
 }

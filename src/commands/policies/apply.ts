@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { policiesApi } from "../../api/checks/policies.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { countOf, PoliciesCommand } from "../../cli/features/policies.ts";
+import { countOf } from "../../cli/features/policies.ts";
 import { readValue } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 
-export default class PoliciesApply extends PoliciesCommand {
+export default class PoliciesApply extends ClientCommand {
   static override summary = "Create or change policies from a file in one transaction.";
   static override description =
     "The file (JSON or YAML) contains a list of policies, or an object with that list under specs. Policies are matched by name " +

@@ -1,9 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { policiesApi } from "../../api/checks/policies.ts";
-import { PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { policyScope, scopeFlag } from "../../cli/features/policies.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
-export default class PoliciesCount extends PoliciesCommand {
+export default class PoliciesCount extends ClientCommand {
   static override summary = "Count policies.";
   static override endpoints = [policiesApi.countGlobal, policiesApi.countTeam];
   static override flags = {
@@ -18,7 +19,7 @@ export default class PoliciesCount extends PoliciesCommand {
 
   async run() {
     const { flags } = await this.parse(PoliciesCount);
-    const { teamId } = await this.scope(flags.team);
+    const { teamId } = await policyScope(this, flags.team);
     const query = queryOf(policiesApi.countGlobal, flags);
     const reply =
       teamId === null

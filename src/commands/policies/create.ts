@@ -1,12 +1,13 @@
 import * as Flags from "@oclif/core/flags";
 import { Policy, policiesApi } from "../../api/checks/policies.ts";
 import { changesOf } from "../../cli/base-command.ts";
-import { PoliciesCommand, policyFields, policyFlags, scopeFlag } from "../../cli/features/policies.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { policyFields, policyFlags, policyScope, scopeFlag } from "../../cli/features/policies.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
 import { ApiCallError } from "../../client/errors.ts";
 
-export default class PoliciesCreate extends PoliciesCommand {
+export default class PoliciesCreate extends ClientCommand {
   static override summary = "Create a policy, globally or for a team.";
   static override endpoints = [policiesApi.createGlobal, policiesApi.createTeam, policiesApi.autofill];
   static override flags = {
@@ -27,7 +28,7 @@ export default class PoliciesCreate extends PoliciesCommand {
 
   async run() {
     const { flags } = await this.parse(PoliciesCreate);
-    const scope = await this.scope(flags.team);
+    const scope = await policyScope(this, flags.team);
     const body: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...(flags["query-id"] === undefined ? {} : { query_id: flags["query-id"] }),

@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { policiesApi } from "../../api/checks/policies.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { countOf, PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
+import { countOf, findPolicies, policyScope, scopeFlag } from "../../cli/features/policies.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";
 
-export default class PoliciesDelete extends PoliciesCommand {
+export default class PoliciesDelete extends ClientCommand {
   static override summary = "Delete policies, with their results.";
   static override destructive = true;
   static override description =
@@ -27,8 +28,8 @@ export default class PoliciesDelete extends PoliciesCommand {
   async run() {
     const { argv, flags } = await this.parse(PoliciesDelete);
     if (argv.length === 0) throw usage("no policies are given", "Name them, by name or id.");
-    const scope = await this.scope(flags.team);
-    const policies = (await this.policies(argv.map(String), scope)).map(({ id, name }) => ({ id, name }));
+    const scope = await policyScope(this, flags.team);
+    const policies = (await findPolicies(this, argv.map(String), scope)).map(({ id, name }) => ({ id, name }));
     const [only] = policies;
     const what = policies.length === 1 && only ? `policy ${printable(only.name)}` : countOf(policies.length);
     if (flags["dry-run"]) this.trying(`delete ${what}`, policies);

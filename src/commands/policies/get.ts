@@ -1,9 +1,10 @@
 import { policiesApi } from "../../api/checks/policies.ts";
-import { PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { findPolicy, policyScope, policyViewOf, scopeFlag } from "../../cli/features/policies.ts";
 import { args } from "../../cli/flags.ts";
 import { errorColumns } from "../../cli/output/query-errors.ts";
 
-export default class PoliciesGet extends PoliciesCommand {
+export default class PoliciesGet extends ClientCommand {
   static override summary = "Show a policy.";
   static override endpoints = [policiesApi.getGlobal, policiesApi.getTeam];
   static override args = { policy: args.policy };
@@ -15,13 +16,13 @@ export default class PoliciesGet extends PoliciesCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(PoliciesGet);
-    const scope = await this.scope(flags.team);
-    const { id } = await this.policy(given.policy, scope);
+    const scope = await policyScope(this, flags.team);
+    const { id } = await findPolicy(this, given.policy, scope);
     const { policy } =
       scope.teamId === null
         ? await this.call(policiesApi.getGlobal, { params: { id } })
         : await this.call(policiesApi.getTeam, { params: { team_id: scope.teamId, policy_id: id } });
-    const view = this.policyView(scope);
+    const view = policyViewOf(this, scope);
     await this.printOne(policy, {
       ...view,
       columns: [

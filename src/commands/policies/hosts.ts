@@ -1,12 +1,13 @@
 import * as Flags from "@oclif/core/flags";
 import { type Policy, policiesApi } from "../../api/checks/policies.ts";
 import { hostsApi } from "../../api/inventory/hosts.ts";
-import { PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { findPolicy, policyScope, scopeFlag } from "../../cli/features/policies.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
 import { hostView } from "../../cli/views/host.ts";
 
-export default class PoliciesHosts extends PoliciesCommand {
+export default class PoliciesHosts extends ClientCommand {
   static override summary = "List the hosts that fail a policy, or those that pass it.";
   static override description = "With --team, a global policy can also be named; its hosts in that team are listed.";
   static override endpoints = [hostsApi.list, policiesApi.listTeam];
@@ -24,7 +25,7 @@ export default class PoliciesHosts extends PoliciesCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(PoliciesHosts);
-    const scope = await this.scope(flags.team);
+    const scope = await policyScope(this, flags.team);
     const policy = await this.own(given.policy, scope.teamId);
     const query = {
       policy_id: policy.id,
@@ -39,12 +40,12 @@ export default class PoliciesHosts extends PoliciesCommand {
   /** The team's policy, or a global one if the team has none of that name. */
   private async own(text: string, teamId: number | null) {
     const global = { teamId: null, team: null, name: "globally" };
-    if (teamId === null) return this.policy(text, global);
+    if (teamId === null) return findPolicy(this, text, global);
     // In the team's list, inherited policies have the counts of the team's own hosts.
     const input = { params: { id: teamId }, query: { merge_inherited: true } };
     const { policies } = await this.call(policiesApi.listTeam, input);
     const found = policies.filter(({ id, name }) => String(id) === text || name === text.normalize("NFC").trim());
-    return found.find(({ team_id }) => team_id === teamId) ?? found[0] ?? this.policy(text, global);
+    return found.find(({ team_id }) => team_id === teamId) ?? found[0] ?? findPolicy(this, text, global);
   }
 }
 

@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { policiesApi } from "../../api/checks/policies.ts";
-import { PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { cutToLimit, policyScope, policyViewOf, scopeFlag } from "../../cli/features/policies.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { errorColumns } from "../../cli/output/query-errors.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 
-export default class PoliciesList extends PoliciesCommand {
+export default class PoliciesList extends ClientCommand {
   static override summary = "List policies: the global ones, or a team's.";
   static override endpoints = [policiesApi.listGlobal, policiesApi.listTeam];
   static override flags = {
@@ -24,7 +25,7 @@ export default class PoliciesList extends PoliciesCommand {
 
   async run() {
     const { flags } = await this.parse(PoliciesList);
-    const scope = await this.scope(flags.team);
+    const scope = await policyScope(this, flags.team);
     const { teamId } = scope;
     const query = queryOf(policiesApi.listGlobal, flags);
     const policies =
@@ -36,8 +37,8 @@ export default class PoliciesList extends PoliciesCommand {
               query: { ...query, merge_inherited: flags.inherited === true },
             })
           ).policies;
-    const view = this.policyView(scope);
-    const shown = this.cut(policies);
+    const view = policyViewOf(this, scope);
+    const shown = cutToLimit(this, policies);
     await this.printList(shown, { ...view, columns: [...view.columns, ...errorColumns(shown)] });
   }
 }

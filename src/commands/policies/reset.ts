@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { policiesApi } from "../../api/checks/policies.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { countOf, PoliciesCommand, scopeFlag } from "../../cli/features/policies.ts";
+import { countOf, findPolicies, policiesIn, policyScope, scopeFlag } from "../../cli/features/policies.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";
 
-export default class PoliciesReset extends PoliciesCommand {
+export default class PoliciesReset extends ClientCommand {
   static override summary = "Reset the automations of policies, so that they report every failing host again.";
   static override description = "This only affects policies whose webhook or ticket automation is turned on.";
   static override endpoints = [policiesApi.resetAutomations];
@@ -25,8 +26,8 @@ export default class PoliciesReset extends PoliciesCommand {
     const { argv, flags } = await this.parse(PoliciesReset);
     const all = flags["all-policies"] === true;
     if (all === argv.length > 0) throw usage("no policies are given", "Name them, or give --team and --all-policies.");
-    const scope = await this.scope(flags.team);
-    const policies = all ? await this.policiesIn(scope) : await this.policies(argv.map(String), scope);
+    const scope = await policyScope(this, flags.team);
+    const policies = all ? await policiesIn(this, scope) : await findPolicies(this, argv.map(String), scope);
     const shown = policies.map(({ id, name, failing_host_count }) => ({ id, name, failing_host_count }));
     const [only] = shown;
     const what = shown.length === 1 && only ? `policy ${printable(only.name)}` : countOf(shown.length);

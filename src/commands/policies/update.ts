@@ -1,11 +1,12 @@
 import { Policy, policiesApi } from "../../api/checks/policies.ts";
 import { changesOf } from "../../cli/base-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { PoliciesCommand, policyFields, policyFlags, scopeFlag } from "../../cli/features/policies.ts";
+import { findPolicy, policyFields, policyFlags, policyScope, scopeFlag } from "../../cli/features/policies.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
 
-export default class PoliciesUpdate extends PoliciesCommand {
+export default class PoliciesUpdate extends ClientCommand {
   static override summary = "Change a policy.";
   static override description =
     "A changed query or platform clears the results. Hosts report new results within an hour, or earlier with `svc hosts refetch`.";
@@ -23,8 +24,8 @@ export default class PoliciesUpdate extends PoliciesCommand {
     const body = { ...(await readBody(this.io, flags.input)), ...policyFields(flags) };
     if (Object.keys(body).length === 0)
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
-    const scope = await this.scope(flags.team);
-    const before = await this.policy(given.policy, scope);
+    const scope = await policyScope(this, flags.team);
+    const before = await findPolicy(this, given.policy, scope);
     if (flags["dry-run"]) {
       this.trying(`change policy ${before.name}`, { id: before.id, name: before.name }, changesOf(before, body));
     }

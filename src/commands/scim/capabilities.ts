@@ -1,7 +1,7 @@
 import { scimApi } from "../../api/hosts/scim.ts";
-import { ScimCommand } from "../../cli/features/scim/people.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 
-export default class ScimCapabilities extends ScimCommand {
+export default class ScimCapabilities extends ClientCommand {
   static override summary = "Show what identity providers can send, and the parts of SCIM that the server supports.";
   static override endpoints = [scimApi.serviceProviderConfig, scimApi.resourceTypes, scimApi.schemas];
   static override examples = ["<%= config.bin %> <%= command.id %> -o json"];

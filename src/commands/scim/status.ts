@@ -1,7 +1,7 @@
 import { scimApi } from "../../api/hosts/scim.ts";
-import { ScimCommand } from "../../cli/features/scim/people.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 
-export default class ScimStatus extends ScimCommand {
+export default class ScimStatus extends ClientCommand {
   static override summary = "Show the identity provider's last request, and whether it succeeded.";
   static override endpoints = [scimApi.details];
   static override examples = ["<%= config.bin %> <%= command.id %>"];

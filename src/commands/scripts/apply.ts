@@ -1,13 +1,14 @@
 import { basename } from "node:path";
 import * as Flags from "@oclif/core/flags";
 import { scriptsApi } from "../../api/delivery/scripts.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { ScriptsCommand, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
+import { scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
 import { bytesOf } from "../../cli/files/file-errors.ts";
 import { args, dryRunFlag, ofTeam, yesFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
 
-export default class ScriptsApply extends ScriptsCommand {
+export default class ScriptsApply extends ClientCommand {
   static override summary = "Make files the saved scripts of a team: others are deleted.";
   static override description =
     "A file with the name of a saved script replaces its contents. Scripts that are not among the files are deleted. With " +

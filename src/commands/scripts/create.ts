@@ -1,10 +1,11 @@
 import { scriptsApi } from "../../api/delivery/scripts.ts";
-import { ScriptsCommand, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
 import { uploadSource } from "../../cli/files/upload.ts";
 import { args, dryRunFlag, ofTeam } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";
 
-export default class ScriptsCreate extends ScriptsCommand {
+export default class ScriptsCreate extends ClientCommand {
   static override summary = "Save a script, which can then be run on the hosts of its team.";
   static override description =
     "Its name is that of the file: .sh and .py run on macOS and Linux, .ps1 on Windows. `$SVC_SECRET_NAME` is replaced by " +

@@ -1,9 +1,10 @@
 import { scriptsApi } from "../../api/delivery/scripts.ts";
-import { ScriptsCommand, scriptArg, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { findScript, scriptArg, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";
 
-export default class ScriptsDelete extends ScriptsCommand {
+export default class ScriptsDelete extends ClientCommand {
   static override summary = "Delete a saved script.";
   static override destructive = true;
   static override endpoints = [scriptsApi.delete];
@@ -13,7 +14,7 @@ export default class ScriptsDelete extends ScriptsCommand {
 
   async run() {
     const { args, flags } = await this.parse(ScriptsDelete);
-    const { id, name } = await this.script(args.script, flags.team);
+    const { id, name } = await findScript(this, args.script, flags.team);
     const what = `the script ${printable(name)}`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { id });
     await this.confirm(`Delete ${what}?`);

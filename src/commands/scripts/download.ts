@@ -1,12 +1,13 @@
 import * as Flags from "@oclif/core/flags";
 import { scriptsApi } from "../../api/delivery/scripts.ts";
-import { ScriptsCommand, scriptArg, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { findScript, scriptArg, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
 import { saveBytes } from "../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
 import { printable } from "../../text/printable.ts";
 
-export default class ScriptsDownload extends ScriptsCommand {
+export default class ScriptsDownload extends ClientCommand {
   static override summary = "Download the file of a saved script.";
   static override endpoints = [scriptsApi.get];
   // -o is the output file; nothing else is printed.
@@ -24,7 +25,7 @@ export default class ScriptsDownload extends ScriptsCommand {
 
   async run() {
     const { args, flags } = await this.parse(ScriptsDownload);
-    const { id, name } = await this.script(args.script, flags.team);
+    const { id, name } = await findScript(this, args.script, flags.team);
     const client = await this.client();
     const { body } = await client.open(scriptsApi.get, { params: { id }, query: { alt: "media" } });
     // A name that others have chosen must not lead out of the folder.

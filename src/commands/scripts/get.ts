@@ -1,7 +1,8 @@
 import { scriptsApi } from "../../api/delivery/scripts.ts";
-import { ScriptsCommand, scriptArg, scriptTeamFlag, scriptView } from "../../cli/features/scripts/scripts.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { findScript, scriptArg, scriptTeamFlag, scriptView } from "../../cli/features/scripts/scripts.ts";
 
-export default class ScriptsGet extends ScriptsCommand {
+export default class ScriptsGet extends ClientCommand {
   static override summary = "Show a saved script.";
   static override endpoints = [scriptsApi.get];
   static override args = { script: scriptArg };
@@ -10,6 +11,6 @@ export default class ScriptsGet extends ScriptsCommand {
 
   async run() {
     const { args, flags } = await this.parse(ScriptsGet);
-    await this.printOne(await this.script(args.script, flags.team), scriptView);
+    await this.printOne(await findScript(this, args.script, flags.team), scriptView);
   }
 }

@@ -1,8 +1,9 @@
 import { scriptsApi } from "../../api/delivery/scripts.ts";
-import { resultView, ScriptsCommand } from "../../cli/features/scripts/scripts.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { resultView } from "../../cli/features/scripts/scripts.ts";
 import { args } from "../../cli/flags.ts";
 
-export default class ScriptsResult extends ScriptsCommand {
+export default class ScriptsResult extends ClientCommand {
   static override summary = "Show what a script has printed on a host, and how it ended.";
   static override description = "Results can also be read after their host was deleted.";
   static override endpoints = [scriptsApi.result];

@@ -1,10 +1,20 @@
 import * as Flags from "@oclif/core/flags";
 import type { ScriptResult, ScriptRun } from "../../api/delivery/scripts.ts";
 import { scriptsApi } from "../../api/delivery/scripts.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { errorReport, usage } from "../../cli/errors.ts";
 import { noScript, type ScriptScope, scriptNamed } from "../../cli/features/scripts/find.ts";
 import { isScriptPending } from "../../cli/features/scripts/results.ts";
-import { confirmFlag, shortNameOf, type Target, TargetsCommand, targetFlags } from "../../cli/features/targets.ts";
+import {
+  askIfSelected,
+  concludeAll,
+  confirmFlag,
+  findTargets,
+  followAll,
+  shortNameOf,
+  type Target,
+  targetFlags,
+} from "../../cli/features/targets.ts";
 import { readText } from "../../cli/files/input.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import type { View } from "../../cli/output/output.ts";
@@ -33,7 +43,7 @@ const view: View = {
   ],
 };
 
-export default class ScriptsRun extends TargetsCommand {
+export default class ScriptsRun extends ClientCommand {
   static override summary = "Run a script on hosts, as soon as they are online.";
   static override description =
     "Runs a saved script of the host's team (--script), or the text of a file (--file), on hosts that are named, or " +
@@ -66,10 +76,10 @@ export default class ScriptsRun extends TargetsCommand {
     const timeout = timeoutOf(flags);
     const text = await this.textOf(flags);
     const names = argv.map(String);
-    const hosts = await this.targets(names, flags);
+    const hosts = await findTargets(this, names, flags);
     const given = text ?? (await this.savedFor(hosts, flags.script!, flags.team));
     if (flags["dry-run"]) this.trying(`run the script on ${shortNameOf(hosts)}`, { hosts: hosts.map(({ id }) => id) });
-    await this.askIfSelected(`Run the script on ${shortNameOf(hosts)}?`, names, hosts);
+    await askIfSelected(this, `Run the script on ${shortNameOf(hosts)}?`, names, hosts);
     if (flags.online) return this.runOnline(hosts, given);
     const outcomes: Outcome[] = [];
     for (const host of hosts) outcomes.push(await this.begin(host, given, hosts.length === 1));
@@ -138,7 +148,7 @@ export default class ScriptsRun extends TargetsCommand {
   }
 
   private follow(outcomes: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
-    return this.followAll(outcomes, {
+    return followAll(this, outcomes, {
       timeout,
       isOpen: ({ state }) => state === "pending",
       look: (before) => this.look(before),
@@ -157,7 +167,8 @@ export default class ScriptsRun extends TargetsCommand {
 
   private conclude(outcomes: readonly Outcome[], isOver: boolean | undefined): void {
     const bad = outcomes.filter(({ state, exit_code }) => state === "refused" || (isOver && exit_code !== 0));
-    this.concludeAll(
+    concludeAll(
+      this,
       outcomes,
       bad.map(({ host, message, exit_code }) => ({ host, reason: message || `exit code ${exit_code}` })),
     );

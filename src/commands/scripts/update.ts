@@ -1,10 +1,11 @@
 import { scriptsApi } from "../../api/delivery/scripts.ts";
-import { ScriptsCommand, scriptArg, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { findScript, scriptArg, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
 import { uploadSource } from "../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";
 
-export default class ScriptsUpdate extends ScriptsCommand {
+export default class ScriptsUpdate extends ClientCommand {
   static override summary = "Replace the contents of a saved script, which keeps its name.";
   static override endpoints = [scriptsApi.update];
   static override args = { script: scriptArg, file: args.required("file with the new contents") };
@@ -13,7 +14,7 @@ export default class ScriptsUpdate extends ScriptsCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(ScriptsUpdate);
-    const { id, name } = await this.script(given.script, flags.team);
+    const { id, name } = await findScript(this, given.script, flags.team);
     const script = await uploadSource(this.io, given.file, "FILE");
     if (flags["dry-run"]) this.trying(`replace ${printable(name)} by ${printable(given.file)}`, { id });
     await this.call(scriptsApi.update, { params: { id }, body: { script } });

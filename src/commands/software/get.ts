@@ -1,10 +1,11 @@
 import { SoftwareTitleDetails, softwareApi } from "../../api/software/software.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { titleArg, titleNamed } from "../../cli/features/software/titles.ts";
-import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
+import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { teamFlag } from "../../cli/flags.ts";
 import { titleColumns } from "../../cli/views/software.ts";
 
-export default class SoftwareGet extends VulnerabilityCommand {
+export default class SoftwareGet extends ClientCommand {
   static override summary = "Show a software title with its versions.";
   static override endpoints = [softwareApi.title];
   static override args = { title: titleArg };
@@ -33,6 +34,6 @@ export default class SoftwareGet extends VulnerabilityCommand {
         { key: "counts_updated_at", header: "counted at" },
       ],
     });
-    await this.noteMissingData(reply);
+    await noteMissingData(this, reply);
   }
 }

@@ -1,10 +1,11 @@
 import { softwareApi } from "../../api/software/software.ts";
-import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { titleView } from "../../cli/views/software.ts";
 
-export default class SoftwareList extends VulnerabilityCommand {
+export default class SoftwareList extends ClientCommand {
   static override summary = "List software titles, and how many hosts have them.";
   static override description =
     "Lists the titles on hosts that you may see, those on most hosts first. Counts follow the hosts within seconds.";
@@ -20,6 +21,6 @@ export default class SoftwareList extends VulnerabilityCommand {
     const { flags } = await this.parse(SoftwareList);
     const query = queryOf(softwareApi.titles, flags, await this.teamFilter(flags.team));
     await this.printList(this.pages(softwareApi.titles, { query }, "software_titles"), titleView);
-    await this.noteMissingData();
+    await noteMissingData(this);
   }
 }

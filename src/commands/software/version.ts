@@ -1,9 +1,10 @@
 import { SoftwareVersion, softwareApi } from "../../api/software/software.ts";
-import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import { versionView } from "../../cli/views/software.ts";
 
-export default class SoftwareVersionGet extends VulnerabilityCommand {
+export default class SoftwareVersionGet extends ClientCommand {
   static override summary = "Show a software version.";
   static override endpoints = [softwareApi.version];
   static override args = { id: args.required("id of the version") };
@@ -24,6 +25,6 @@ export default class SoftwareVersionGet extends VulnerabilityCommand {
         { key: "title_id", header: "title id" },
       ],
     });
-    await this.noteMissingData(reply);
+    await noteMissingData(this, reply);
   }
 }

@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { softwareApi } from "../../api/software/software.ts";
-import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { versionView } from "../../cli/views/software.ts";
 
-export default class SoftwareVersions extends VulnerabilityCommand {
+export default class SoftwareVersions extends ClientCommand {
   static override summary = "List software versions, and how many hosts have them.";
   static override endpoints = [softwareApi.versions, softwareApi.count];
   static override flags = {
@@ -25,11 +26,11 @@ export default class SoftwareVersions extends VulnerabilityCommand {
     if (flags.count) {
       const { count } = await this.call(softwareApi.count, { query: queryOf(softwareApi.count, flags, team) });
       await this.printOne({ count }, { columns: [{ key: "count", header: "versions" }] });
-      if (count === 0) await this.noteMissingData();
+      if (count === 0) await noteMissingData(this);
       return;
     }
     const query = queryOf(softwareApi.versions, flags, team);
     await this.printList(this.pages(softwareApi.versions, { query }, "software"), versionView);
-    await this.noteMissingData();
+    await noteMissingData(this);
   }
 }

@@ -1,12 +1,13 @@
 import { Upload, uploadsApi, uploadText } from "../../api/platform/uploads.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { failed } from "../../cli/errors.ts";
 import { uploadSource } from "../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { UploadCommand } from "../../cli/upload-command.ts";
+import { showUpload } from "../../cli/upload-command.ts";
 import { sizeText } from "../../cli/views/size.ts";
 import { printable } from "../../text/printable.ts";
 
-export default class UploadsCreate extends UploadCommand {
+export default class UploadsCreate extends ClientCommand {
   static override summary = "Upload a file in pieces, for requests that refer to it.";
   static override description =
     "Commands that send large files do this themselves. Lost connections are resumed, and the same command continues " +
@@ -32,7 +33,7 @@ export default class UploadsCreate extends UploadCommand {
     }
     await this.requireToken();
     const client = await this.client();
-    const upload = await this.uploading(source, (onSent) => client.upload(source, { onSent }));
+    const upload = await showUpload(this, source, (onSent) => client.upload(source, { onSent }));
     await this.report(`${name} is ${uploadText(upload.id)}, until ${upload.expires_at}`, upload, {
       schema: () => Upload,
     });

@@ -1,11 +1,12 @@
 import { HostVulnerabilityDetails, vulnerabilitiesApi } from "../../api/software/vulnerabilities.ts";
-import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import { vulnerabilityColumns } from "../../cli/views/software.ts";
 
 const counted = ({ name, hosts_count }: { name: string; hosts_count: number }): string => `${name} (${hosts_count})`;
 
-export default class VulnerabilitiesGet extends VulnerabilityCommand {
+export default class VulnerabilitiesGet extends ClientCommand {
   static override summary = "Show a vulnerability, and the software and operating systems that it affects.";
   static override description =
     "Prints nothing if the CVE is known but affects none of the hosts that you may see. Exit code 3 if it is not known.";
@@ -22,7 +23,7 @@ export default class VulnerabilitiesGet extends VulnerabilityCommand {
     const query = await this.teamFilter(flags.team);
     const { vulnerability } = await this.call(vulnerabilitiesApi.get, { params: { cve: given.cve }, query });
     if (vulnerability === undefined) {
-      if (!(await this.noteMissingData())) this.note(`${given.cve.toUpperCase()} affects no hosts`);
+      if (!(await noteMissingData(this))) this.note(`${given.cve.toUpperCase()} affects no hosts`);
       return;
     }
     await this.printOne(vulnerability, {

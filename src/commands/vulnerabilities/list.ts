@@ -1,10 +1,11 @@
 import { vulnerabilitiesApi } from "../../api/software/vulnerabilities.ts";
-import { VulnerabilityCommand } from "../../cli/features/vulnerabilities/no-data.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { vulnerabilityView } from "../../cli/views/software.ts";
 
-export default class VulnerabilitiesList extends VulnerabilityCommand {
+export default class VulnerabilitiesList extends ClientCommand {
   static override summary = "List vulnerabilities, and how many hosts they affect.";
   static override description =
     "Lists the CVEs that affect software or operating systems of hosts that you may see, those found last first. " +
@@ -21,6 +22,6 @@ export default class VulnerabilitiesList extends VulnerabilityCommand {
     const { flags } = await this.parse(VulnerabilitiesList);
     const query = queryOf(vulnerabilitiesApi.list, flags, await this.teamFilter(flags.team));
     await this.printList(this.pages(vulnerabilitiesApi.list, { query }, "vulnerabilities"), vulnerabilityView);
-    await this.noteMissingData();
+    await noteMissingData(this);
   }
 }

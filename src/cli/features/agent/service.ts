@@ -1,6 +1,7 @@
 // Commands about the agent as a service of this machine.
+
 import * as Flags from "@oclif/core/flags";
-import { BaseCommand } from "../../base-command.ts";
+import type { BaseCommand } from "../../base-command.ts";
 import { CliError, failed } from "../../errors.ts";
 
 export const rootFlag = {
@@ -10,15 +11,13 @@ export const rootFlag = {
   }),
 };
 
-export abstract class AgentServiceCommand extends BaseCommand {
-  /** What the system's own programs refuse is an error with their reason. */
-  protected async asRoot<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof Error) || error instanceof CliError) throw error;
-      const isDenied = "code" in error && (error.code === "EACCES" || error.code === "EPERM");
-      throw failed(error.message, isDenied ? "Run the command as root, or as an administrator on Windows." : undefined);
-    }
+/** What the system's own programs refuse is an error with their reason. */
+export async function asRoot<T>(command: BaseCommand, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof CliError) throw error;
+    const isDenied = "code" in error && (error.code === "EACCES" || error.code === "EPERM");
+    throw failed(error.message, isDenied ? "Run the command as root, or as an administrator on Windows." : undefined);
   }
 }

@@ -1,6 +1,7 @@
 // People and groups of the identity provider: their lists, and how commands find them.
+
 import { ScimGroup, ScimUser, scimApi } from "../../../api/hosts/scim.ts";
-import { ClientCommand } from "../../client-command.ts";
+import type { ClientCommand } from "../../client-command.ts";
 import { notFound } from "../../errors.ts";
 import { args } from "../../flags.ts";
 import type { View } from "../../output/output.ts";
@@ -27,49 +28,52 @@ export const personGroupView: View = {
 const PAGE = 100;
 const DEFAULT_LIMIT = 100;
 
-export abstract class ScimCommand extends ClientCommand {
-  /** The rows of a list up to --limit or --all, with a message if more exist. */
-  protected async *resources(what: "users" | "groups", filter: string | undefined) {
-    const { limit, all } = this.common;
-    const most = all === true ? Number.POSITIVE_INFINITY : typeof limit === "number" ? limit : DEFAULT_LIMIT;
-    const query = { ...(filter === undefined ? {} : { filter }) };
-    for (let sent = 0; sent < most; ) {
-      const page = { ...query, startIndex: sent + 1, count: Math.min(PAGE, most - sent) };
-      const reply =
-        what === "users"
-          ? await this.call(scimApi.users, { query: page })
-          : await this.call(scimApi.groups, { query: { ...page, excludedAttributes: "members" } });
-      yield reply.Resources as readonly (ScimUser | ScimGroup)[];
-      sent += reply.Resources.length;
-      if (reply.Resources.length === 0 || sent >= reply.totalResults) return;
-      if (sent >= most)
-        this.remarkOfList(`only the first ${sent} of ${reply.totalResults} are shown; use --limit N or --all for more`);
-    }
+/** The rows of a list up to --limit or --all, with a message if more exist. */
+export async function* scimResources(command: ClientCommand, what: "users" | "groups", filter: string | undefined) {
+  const { limit, all } = command.common;
+  const most = all === true ? Number.POSITIVE_INFINITY : typeof limit === "number" ? limit : DEFAULT_LIMIT;
+  const query = { ...(filter === undefined ? {} : { filter }) };
+  for (let sent = 0; sent < most; ) {
+    const page = { ...query, startIndex: sent + 1, count: Math.min(PAGE, most - sent) };
+    const reply =
+      what === "users"
+        ? await command.call(scimApi.users, { query: page })
+        : await command.call(scimApi.groups, { query: { ...page, excludedAttributes: "members" } });
+    yield reply.Resources as readonly (ScimUser | ScimGroup)[];
+    sent += reply.Resources.length;
+    if (reply.Resources.length === 0 || sent >= reply.totalResults) return;
+    if (sent >= most)
+      command.remarkOfList(
+        `only the first ${sent} of ${reply.totalResults} are shown; use --limit N or --all for more`,
+      );
   }
+}
 
-  /** By user name or id. */
-  protected async person(text: string): Promise<ScimUser> {
-    const query = { filter: `userName eq ${JSON.stringify(text)}`, count: 1 };
-    const [found] = (await this.call(scimApi.users, { query })).Resources;
-    if (found) return found;
-    if (/^\d+$/.test(text)) return this.call(scimApi.user, { params: { id: text } });
-    throw notFound(`there is no person ${text}`, "`svc scim users list` shows them.");
-  }
+/** By user name or id. */
+export async function findPerson(command: ClientCommand, text: string): Promise<ScimUser> {
+  const query = { filter: `userName eq ${JSON.stringify(text)}`, count: 1 };
+  const [found] = (await command.call(scimApi.users, { query })).Resources;
+  if (found) return found;
+  if (/^\d+$/.test(text)) return command.call(scimApi.user, { params: { id: text } });
+  throw notFound(`there is no person ${text}`, "`svc scim users list` shows them.");
+}
 
-  /** By name or id, without its members. */
-  protected async group(text: string): Promise<ScimGroup> {
-    const query = { filter: `displayName eq ${JSON.stringify(text)}`, count: 1, excludedAttributes: "members" };
-    const [found] = (await this.call(scimApi.groups, { query })).Resources;
-    if (found) return found;
-    if (/^(group-)?\d+$/.test(text))
-      return this.call(scimApi.group, { params: { id: text }, query: { excludedAttributes: "members" } });
-    throw notFound(`there is no group ${text}`, "`svc scim groups list` shows them.");
-  }
+/** By name or id, without its members. */
+export async function findPersonGroup(command: ClientCommand, text: string): Promise<ScimGroup> {
+  const query = { filter: `displayName eq ${JSON.stringify(text)}`, count: 1, excludedAttributes: "members" };
+  const [found] = (await command.call(scimApi.groups, { query })).Resources;
+  if (found) return found;
+  if (/^(group-)?\d+$/.test(text))
+    return command.call(scimApi.group, { params: { id: text }, query: { excludedAttributes: "members" } });
+  throw notFound(`there is no group ${text}`, "`svc scim groups list` shows them.");
+}
 
-  /** References to people by user name or id. */
-  protected async references(people: readonly string[]): Promise<{ value: string }[]> {
-    const found: { value: string }[] = [];
-    for (const text of people) found.push({ value: (await this.person(text)).id });
-    return found;
-  }
+/** References to people by user name or id. */
+export async function peopleReferences(
+  command: ClientCommand,
+  people: readonly string[],
+): Promise<{ value: string }[]> {
+  const found: { value: string }[] = [];
+  for (const text of people) found.push({ value: (await findPerson(command, text)).id });
+  return found;
 }

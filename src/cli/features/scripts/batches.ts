@@ -1,11 +1,12 @@
 // What commands for runs of scripts on many hosts share.
+
 import { ScriptBatch, scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
+import type { ClientCommand } from "../../client-command.ts";
 import { CliError, failed } from "../../errors.ts";
 import { args } from "../../flags.ts";
 import type { View } from "../../output/output.ts";
 import { plural } from "../../output/text.ts";
 import { waitFor } from "../../wait.ts";
-import { ScriptsCommand } from "./scripts.ts";
 
 export const batchArg = args.required("batch execution id of the run");
 
@@ -27,32 +28,34 @@ export const batchView: View = {
   ],
 };
 
-export abstract class ScriptBatchCommand extends ScriptsCommand {
-  /** Shows the progress of a run until it has ended. */
-  protected async waitForBatch(batch_execution_id: string, timeout: string): Promise<ScriptBatch> {
-    const progress = this.progress("waiting for the hosts ...");
-    let batch = await this.call(scriptBatchesApi.get, { params: { batch_execution_id } });
-    const done = async () => {
-      batch = await this.call(scriptBatchesApi.get, { params: { batch_execution_id } });
-      const all = batch.targeted_host_count;
-      progress.update(`${all - batch.pending_host_count} of ${plural(all, "host")} done ...`);
-      return batch.status === "finished";
-    };
-    const going = () => ({
-      what: `the run ${batch_execution_id} is not over`,
-      hint: `\`svc scripts batch get ${batch_execution_id}\` shows it, \`svc scripts batch cancel\` cancels the rest.`,
-    });
-    await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
-    return batch;
-  }
+/** Shows the progress of a run until it has ended. */
+export async function waitForScriptBatch(
+  command: ClientCommand,
+  batch_execution_id: string,
+  timeout: string,
+): Promise<ScriptBatch> {
+  const progress = command.progress("waiting for the hosts ...");
+  let batch = await command.call(scriptBatchesApi.get, { params: { batch_execution_id } });
+  const done = async () => {
+    batch = await command.call(scriptBatchesApi.get, { params: { batch_execution_id } });
+    const all = batch.targeted_host_count;
+    progress.update(`${all - batch.pending_host_count} of ${plural(all, "host")} done ...`);
+    return batch.status === "finished";
+  };
+  const going = () => ({
+    what: `the run ${batch_execution_id} is not over`,
+    hint: `\`svc scripts batch get ${batch_execution_id}\` shows it, \`svc scripts batch cancel\` cancels the rest.`,
+  });
+  await waitFor(command.io, command.stop.signal, { timeout, done, going }).finally(progress.done);
+  return batch;
+}
 
-  /** Prints the run; an error unless the script has ended with 0 on every host. */
-  protected async conclude(batch: ScriptBatch): Promise<void> {
-    await this.printOne(batch, batchView);
-    const { targeted_host_count: all, ran_host_count: ran } = batch;
-    if (ran === all) return;
-    const hint = `\`svc scripts batch hosts ${batch.batch_execution_id} --status errored\` shows what it printed on those where it failed.`;
-    if (ran === 0) throw failed("the script did not succeed on any host", hint);
-    throw new CliError("partial", `the script did not succeed on ${all - ran} of ${plural(all, "host")}`, hint);
-  }
+/** Prints the run; an error unless the script has ended with 0 on every host. */
+export async function concludeScriptBatch(command: ClientCommand, batch: ScriptBatch): Promise<void> {
+  await command.printOne(batch, batchView);
+  const { targeted_host_count: all, ran_host_count: ran } = batch;
+  if (ran === all) return;
+  const hint = `\`svc scripts batch hosts ${batch.batch_execution_id} --status errored\` shows what it printed on those where it failed.`;
+  if (ran === 0) throw failed("the script did not succeed on any host", hint);
+  throw new CliError("partial", `the script did not succeed on ${all - ran} of ${plural(all, "host")}`, hint);
 }

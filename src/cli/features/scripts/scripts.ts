@@ -1,8 +1,9 @@
 // What commands for scripts share.
+
 import { Script, ScriptResult, scriptsApi } from "../../../api/delivery/scripts.ts";
+import type { ClientCommand } from "../../client-command.ts";
 import { args } from "../../flags.ts";
 import type { View } from "../../output/output.ts";
-import { HostsCommand } from "../hosts-command.ts";
 import { profileTeamFlag } from "../profiles.ts";
 import { noScript, scriptNamed } from "./find.ts";
 
@@ -31,17 +32,15 @@ export const resultView: View = {
   ],
 };
 
-export abstract class ScriptsCommand extends HostsCommand {
-  /** Finds a script by name within the given team, or by id in any. */
-  protected async script(text: string, team: string | undefined): Promise<Script> {
-    const { team_id } = await this.teamFilter(team);
-    const scope = { team_id, team: team === undefined || team_id === 0 ? null : team };
-    const { script: named, names } = await scriptNamed(await this.client(), text, scope);
-    if (named) return named;
-    if (/^\d{1,15}$/.test(text)) {
-      const script = await this.call(scriptsApi.get, { params: { id: Number(text) } });
-      if ("id" in script) return script;
-    }
-    throw noScript(text, scope, names);
+/** Finds a script by name within the given team, or by id in any. */
+export async function findScript(command: ClientCommand, text: string, team: string | undefined): Promise<Script> {
+  const { team_id } = await command.teamFilter(team);
+  const scope = { team_id, team: team === undefined || team_id === 0 ? null : team };
+  const { script: named, names } = await scriptNamed(await command.client(), text, scope);
+  if (named) return named;
+  if (/^\d{1,15}$/.test(text)) {
+    const script = await command.call(scriptsApi.get, { params: { id: Number(text) } });
+    if ("id" in script) return script;
   }
+  throw noScript(text, scope, names);
 }

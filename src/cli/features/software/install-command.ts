@@ -1,13 +1,24 @@
 // What `svc software install` and `svc software uninstall` share: hosts are asked one by one, then followed together.
+
 import * as Flags from "@oclif/core/flags";
 import { hostsApi } from "../../../api/inventory/hosts.ts";
 import type { HostSoftwareItem } from "../../../api/software/software.ts";
 import { ApiCallError } from "../../../client/errors.ts";
 import { printable } from "../../../text/printable.ts";
+import { ClientCommand } from "../../client-command.ts";
 import { CliError, errorReport, notFound } from "../../errors.ts";
 import type { View } from "../../output/output.ts";
 import { timeoutOf, waitFlags } from "../../wait.ts";
-import { confirmFlag, shortNameOf, type Target, TargetsCommand, targetFlags } from "../targets.ts";
+import {
+  askIfSelected,
+  concludeAll,
+  confirmFlag,
+  findTargets,
+  followAll,
+  shortNameOf,
+  type Target,
+  targetFlags,
+} from "../targets.ts";
 import { oneNamed } from "./titles.ts";
 
 export interface Outcome {
@@ -45,7 +56,7 @@ interface Given {
   readonly "all-hosts"?: boolean | undefined;
 }
 
-export abstract class InstallCommand extends TargetsCommand {
+export abstract class InstallCommand extends ClientCommand {
   /** The command's own name. */
   protected abstract readonly verb: "install" | "uninstall";
   /** The status of a host that has done it. */
@@ -58,14 +69,14 @@ export abstract class InstallCommand extends TargetsCommand {
 
   protected async carryOut(names: readonly string[], flags: Given): Promise<void> {
     const timeout = timeoutOf(flags);
-    const hosts = await this.targets(names, flags);
+    const hosts = await findTargets(this, names, flags);
     if (flags["dry-run"])
       this.trying(`${this.verb} ${printable(flags.title)} on ${shortNameOf(hosts)}`, {
         hosts: hosts.map(({ id }) => id),
         title: flags.title,
       });
     const question = `${this.verb === "install" ? "Install" : "Uninstall"} ${printable(flags.title)} on`;
-    await this.askIfSelected(`${question} ${shortNameOf(hosts)}?`, names, hosts);
+    await askIfSelected(this, `${question} ${shortNameOf(hosts)}?`, names, hosts);
     let now: Outcome[] = [];
     for (const host of hosts) now.push(await this.begin(host, flags.title, hosts.length === 1));
     let waited: unknown;
@@ -117,7 +128,7 @@ export abstract class InstallCommand extends TargetsCommand {
   }
 
   private follow(begun: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
-    return this.followAll(begun, {
+    return followAll(this, begun, {
       timeout,
       isOpen: ({ status }) => status.startsWith("pending_"),
       look: (before) => this.look(before),
@@ -131,7 +142,8 @@ export abstract class InstallCommand extends TargetsCommand {
 
   private conclude(outcomes: readonly Outcome[], isOver: boolean): void {
     const bad = outcomes.filter(({ status }) => status === "refused" || (isOver && status !== this.done));
-    this.concludeAll(
+    concludeAll(
+      this,
       outcomes,
       bad.map(({ host, message, status }) => ({ host, reason: message || status })),
     );

@@ -1,6 +1,7 @@
 // Without vulnerability data nothing can be found, which is not the same as that there is nothing.
+
 import { vulnerabilitiesApi } from "../../../api/software/vulnerabilities.ts";
-import { ClientCommand } from "../../client-command.ts";
+import type { ClientCommand } from "../../client-command.ts";
 
 const NO_DATA =
   "vulnerability data was never imported, so nothing is known about the software of your hosts; see svc vulnerabilities status";
@@ -10,13 +11,10 @@ interface Reply {
   readonly vulnerability_data_imported_at: string | null;
 }
 
-/** Commands that show vulnerabilities. */
-export abstract class VulnerabilityCommand extends ClientCommand {
-  /** Says so if nothing is known about vulnerabilities. Without a reply, as after a list, the server is asked. */
-  protected async noteMissingData(reply?: Reply): Promise<boolean> {
-    const { vulnerability_data_imported_at } =
-      reply ?? (await this.call(vulnerabilitiesApi.list, { query: { per_page: 1 } }));
-    if (vulnerability_data_imported_at === null) this.note(NO_DATA);
-    return vulnerability_data_imported_at === null;
-  }
+/** Says so if nothing is known about vulnerabilities. Without a reply, as after a list, the server is asked. */
+export async function noteMissingData(command: ClientCommand, reply?: Reply): Promise<boolean> {
+  const { vulnerability_data_imported_at } =
+    reply ?? (await command.call(vulnerabilitiesApi.list, { query: { per_page: 1 } }));
+  if (vulnerability_data_imported_at === null) command.note(NO_DATA);
+  return vulnerability_data_imported_at === null;
 }

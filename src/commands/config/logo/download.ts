@@ -1,8 +1,12 @@
 import { Flags } from "@oclif/core";
 import { logoApi, logoModes } from "../../../api/settings/logo.ts";
-import { DownloadCommand, downloadFlags } from "../../../cli/download-command.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { downloadFile, downloadFlags } from "../../../cli/download-command.ts";
+import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
 
-export default class ConfigLogoDownload extends DownloadCommand {
+export default class ConfigLogoDownload extends ClientCommand {
+  // -o is the output file; nothing else is printed.
+  static override baseFlags = { ...generalFlags, ...connectionFlags };
   static override summary = "Download the organization's logo that was uploaded.";
   static override endpoints = [logoApi.get];
   static override flags = {
@@ -15,7 +19,8 @@ export default class ConfigLogoDownload extends DownloadCommand {
     const { flags } = await this.parse(ConfigLogoDownload);
     const client = await this.client();
     const query = { mode: flags.mode };
-    return this.download(
+    return downloadFile(
+      this,
       (headers, signal) => client.open(logoApi.get, { query }, { headers, signal }),
       "the logo",
       flags,

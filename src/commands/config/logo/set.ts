@@ -1,11 +1,12 @@
 import { logoApi } from "../../../api/settings/logo.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { logoFlags } from "../../../cli/features/logo/logo.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { UploadCommand } from "../../../cli/upload-command.ts";
+import { showUpload } from "../../../cli/upload-command.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class ConfigLogoSet extends UploadCommand {
+export default class ConfigLogoSet extends ClientCommand {
   static override summary = "Upload the organization's logo: a PNG, JPEG, GIF or WebP image.";
   static override endpoints = [logoApi.set];
   static override args = { file: args.required("image file") };
@@ -21,7 +22,7 @@ export default class ConfigLogoSet extends UploadCommand {
     const logo = await uploadSource(this.io, given.file, "FILE");
     const name = printable(given.file);
     if (flags["dry-run"]) this.trying(`make ${name} the organization's logo`, { file: given.file, mode });
-    await this.uploading(logo, (onSent) => this.call(logoApi.set, { query: { mode }, body: { logo } }, { onSent }));
+    await showUpload(this, logo, (onSent) => this.call(logoApi.set, { query: { mode }, body: { logo } }, { onSent }));
     await this.report(`${name} is the organization's logo`, { file: given.file, mode });
   }
 }

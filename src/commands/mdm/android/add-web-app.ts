@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { androidApi } from "../../../api/devices/android.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";
-import { UploadCommand } from "../../../cli/upload-command.ts";
+import { showUpload } from "../../../cli/upload-command.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class MdmAndroidAddWebApp extends UploadCommand {
+export default class MdmAndroidAddWebApp extends ClientCommand {
   static override summary = "Create an Android app that opens a website.";
   static override description =
     "The vendor makes the app for the organization. Name its id as packageName in the applications of a profile for Android: " +
@@ -27,7 +28,7 @@ export default class MdmAndroidAddWebApp extends UploadCommand {
     const { title, url } = flags;
     if (flags["dry-run"]) this.trying(`create the app ${printable(title)} for ${printable(url)}`, { title, url });
     const body = { title, url, icon };
-    const made = await this.uploading(icon, (onSent) => this.call(androidApi.addWebApp, { body }, { onSent }));
+    const made = await showUpload(this, icon, (onSent) => this.call(androidApi.addWebApp, { body }, { onSent }));
     await this.report(`created the app ${printable(title)}: ${printable(made.app_store_id)}`, made);
   }
 }

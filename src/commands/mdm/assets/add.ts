@@ -1,11 +1,11 @@
 import { assetsApi } from "../../../api/devices/assets.ts";
-import { AssetsCommand } from "../../../cli/features/assets.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class MdmAssetsAdd extends AssetsCommand {
+export default class MdmAssetsAdd extends ClientCommand {
   static override summary = "Upload an asset declaration, to which declarations of Apple devices refer.";
   static override description =
     "Declarations refer to an asset by its Identifier, and devices get it with them. To change an asset, delete it and " +

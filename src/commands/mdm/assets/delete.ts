@@ -1,10 +1,11 @@
 import { assetsApi } from "../../../api/devices/assets.ts";
-import { AssetsCommand, assetArg } from "../../../cli/features/assets.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { assetArg, findAsset } from "../../../cli/features/assets.ts";
 import { profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class MdmAssetsDelete extends AssetsCommand {
+export default class MdmAssetsDelete extends ClientCommand {
   static override summary = "Delete an asset declaration to which no profile refers.";
   static override destructive = true;
   static override endpoints = [assetsApi.delete];
@@ -14,7 +15,7 @@ export default class MdmAssetsDelete extends AssetsCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(MdmAssetsDelete);
-    const { asset_uuid, identifier } = await this.asset(given.asset, flags.team);
+    const { asset_uuid, identifier } = await findAsset(this, given.asset, flags.team);
     const what = `asset ${printable(identifier)}`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { asset_uuid, identifier });
     await this.confirm(`Delete ${what}?`);

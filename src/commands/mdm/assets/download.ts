@@ -1,14 +1,15 @@
 import * as Flags from "@oclif/core/flags";
 import { assetsApi } from "../../../api/devices/assets.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { failed } from "../../../cli/errors.ts";
-import { AssetsCommand, assetArg } from "../../../cli/features/assets.ts";
+import { assetArg, findAsset } from "../../../cli/features/assets.ts";
 import { profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { saveBytes } from "../../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class MdmAssetsDownload extends AssetsCommand {
+export default class MdmAssetsDownload extends ClientCommand {
   static override summary = "Download the file of an asset declaration, as it was uploaded.";
   static override endpoints = [assetsApi.get];
   // -o is the output file; nothing else is printed.
@@ -26,7 +27,7 @@ export default class MdmAssetsDownload extends AssetsCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(MdmAssetsDownload);
-    const { asset_uuid } = await this.asset(given.asset, flags.team);
+    const { asset_uuid } = await findAsset(this, given.asset, flags.team);
     const client = await this.client();
     const { headers, body } = await client.open(assetsApi.get, { params: { asset_uuid }, query: { alt: "media" } });
     const announced = Number(headers.get("content-length"));

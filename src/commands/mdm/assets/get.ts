@@ -1,8 +1,9 @@
 import { AssetOfTeam, assetsApi } from "../../../api/devices/assets.ts";
-import { AssetsCommand, assetArg } from "../../../cli/features/assets.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { assetArg, findAsset } from "../../../cli/features/assets.ts";
 import { profileTeamFlag } from "../../../cli/features/profiles.ts";
 
-export default class MdmAssetsGet extends AssetsCommand {
+export default class MdmAssetsGet extends ClientCommand {
   static override summary = "Show an asset declaration.";
   static override endpoints = [assetsApi.get];
   static override args = { asset: assetArg };
@@ -11,7 +12,7 @@ export default class MdmAssetsGet extends AssetsCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(MdmAssetsGet);
-    const { asset_uuid } = await this.asset(given.asset, flags.team);
+    const { asset_uuid } = await findAsset(this, given.asset, flags.team);
     const asset = await this.call(assetsApi.get, { params: { asset_uuid } });
     await this.printOne(asset, { schema: () => AssetOfTeam });
   }

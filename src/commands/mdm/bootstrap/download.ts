@@ -1,8 +1,11 @@
 import { bootstrapApi } from "../../../api/devices/bootstrap.ts";
-import { DownloadCommand, downloadFlags } from "../../../cli/download-command.ts";
-import { teamFlag } from "../../../cli/flags.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { downloadFile, downloadFlags } from "../../../cli/download-command.ts";
+import { connectionFlags, generalFlags, teamFlag } from "../../../cli/flags.ts";
 
-export default class MdmBootstrapDownload extends DownloadCommand {
+export default class MdmBootstrapDownload extends ClientCommand {
+  // -o is the output file; nothing else is printed.
+  static override baseFlags = { ...generalFlags, ...connectionFlags };
   static override summary = "Download the bootstrap package of a team, or of hosts without one.";
   static override description =
     "If the file exists and is the beginning of this package, the download continues where it ends. Lost connections " +
@@ -16,7 +19,8 @@ export default class MdmBootstrapDownload extends DownloadCommand {
     const { team_id = 0 } = await this.teamFilter(flags.team);
     const { token } = await this.call(bootstrapApi.metadata, { params: { team_id } });
     const client = await this.client();
-    return this.download(
+    return downloadFile(
+      this,
       (headers, signal) => client.open(bootstrapApi.download, { query: { token } }, { headers, signal }),
       "the package",
       flags,

@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { bootstrapApi } from "../../../api/devices/bootstrap.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag, ofTeam, teamFlag } from "../../../cli/flags.ts";
-import { UploadCommand } from "../../../cli/upload-command.ts";
+import { showUpload } from "../../../cli/upload-command.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class MdmBootstrapUpload extends UploadCommand {
+export default class MdmBootstrapUpload extends ClientCommand {
   static override summary = "Upload the bootstrap package of a team, or of hosts without one.";
   static override description =
     "Macs that enroll automatically from then on install it first. It has to be a signed distribution package. A large " +
@@ -34,7 +35,7 @@ export default class MdmBootstrapUpload extends UploadCommand {
     const name = printable(given.file);
     if (flags["dry-run"]) this.trying(`make ${name} the bootstrap package of ${of}`, { file: given.file, ...fields });
     const body = { ...fields, package: source };
-    await this.uploading(source, (onSent) => this.call(bootstrapApi.upload, { body }, { onSent }));
+    await showUpload(this, source, (onSent) => this.call(bootstrapApi.upload, { body }, { onSent }));
     await this.report(`${name} is the bootstrap package of ${of}`, { file: given.file, ...fields });
   }
 }

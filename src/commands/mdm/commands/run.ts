@@ -1,7 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { type Command, commandsApi } from "../../../api/devices/commands.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { CliError, failed, usage } from "../../../cli/errors.ts";
-import { shortNameOf, type Target, TargetsCommand, targetFlags } from "../../../cli/features/targets.ts";
+import { askTyped, findTargets, shortNameOf, type Target, targetFlags } from "../../../cli/features/targets.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, yesFlag } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
@@ -13,7 +14,7 @@ import { printable } from "../../../text/printable.ts";
 /** Names of commands after which a device has lost its data, or cannot be used. */
 const GRAVE = /EraseDevice|RemoteWipe|"WIPE"|"RELINQUISH_OWNERSHIP"/;
 
-export default class MdmCommandsRun extends TargetsCommand {
+export default class MdmCommandsRun extends ClientCommand {
   static override summary = "Send a command of device management to hosts of one platform.";
   static override destructive = true;
   static override description =
@@ -42,7 +43,7 @@ export default class MdmCommandsRun extends TargetsCommand {
     const timeout = timeoutOf(flags);
     if (flags.payload === undefined) throw usage("--payload FILE is required");
     const content = await this.read(flags.payload);
-    const hosts = await this.targets(argv.map(String), flags);
+    const hosts = await findTargets(this, argv.map(String), flags);
     const target = shortNameOf(hosts);
     const host_uuids = hosts.map(({ uuid }) => uuid);
     if (flags["dry-run"]) this.trying(`send the command to ${target}`, { payload: flags.payload, host_uuids });
@@ -65,7 +66,7 @@ export default class MdmCommandsRun extends TargetsCommand {
 
   private async ask(question: string, hosts: readonly Target[], content: Buffer): Promise<void> {
     if (hosts.length > 1 || this.common.confirm !== undefined || GRAVE.test(content.toString("latin1")))
-      await this.askTyped(question, hosts);
+      await askTyped(this, question, hosts);
     else await this.confirm(question);
   }
 

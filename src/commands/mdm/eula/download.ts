@@ -1,7 +1,11 @@
 import { eulaApi } from "../../../api/devices/eula.ts";
-import { DownloadCommand, downloadFlags } from "../../../cli/download-command.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { downloadFile, downloadFlags } from "../../../cli/download-command.ts";
+import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
 
-export default class MdmEulaDownload extends DownloadCommand {
+export default class MdmEulaDownload extends ClientCommand {
+  // -o is the output file; nothing else is printed.
+  static override baseFlags = { ...generalFlags, ...connectionFlags };
   static override summary = "Download the license agreement.";
   static override endpoints = [eulaApi.metadata, eulaApi.download];
   static override flags = downloadFlags("the agreement's name");
@@ -11,7 +15,8 @@ export default class MdmEulaDownload extends DownloadCommand {
     const { flags } = await this.parse(MdmEulaDownload);
     const { token } = await this.call(eulaApi.metadata);
     const client = await this.client();
-    return this.download(
+    return downloadFile(
+      this,
       (headers, signal) => client.open(eulaApi.download, { params: { token } }, { headers, signal }),
       "the agreement",
       flags,

@@ -1,10 +1,11 @@
 import { eulaApi } from "../../../api/devices/eula.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { UploadCommand } from "../../../cli/upload-command.ts";
+import { showUpload } from "../../../cli/upload-command.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class MdmEulaUpload extends UploadCommand {
+export default class MdmEulaUpload extends ClientCommand {
   static override summary = "Upload the license agreement that users see before their device enrolls: a PDF file.";
   static override endpoints = [eulaApi.upload];
   static override args = { file: args.required("PDF file") };
@@ -16,7 +17,7 @@ export default class MdmEulaUpload extends UploadCommand {
     const eula = await uploadSource(this.io, given.file, "FILE");
     const name = printable(given.file);
     if (flags["dry-run"]) this.trying(`make ${name} the license agreement`, { file: given.file });
-    await this.uploading(eula, (onSent) => this.call(eulaApi.upload, { body: { eula } }, { onSent }));
+    await showUpload(this, eula, (onSent) => this.call(eulaApi.upload, { body: { eula } }, { onSent }));
     await this.report(`${name} is the license agreement`, { file: given.file });
   }
 }

@@ -1,17 +1,19 @@
 import { profilesApi } from "../../../api/devices/profiles.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import {
   activationFlag,
+  activationPart,
   labelFlags,
   labelsOf,
-  ProfilesCommand,
   profileTeamFlag,
+  waitForDelivery,
 } from "../../../cli/features/profiles.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";
 import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class MdmProfilesAdd extends ProfilesCommand {
+export default class MdmProfilesAdd extends ClientCommand {
   static override summary = "Upload a configuration profile.";
   static override description =
     "A .mobileconfig file is named by its PayloadDisplayName, a .json or .xml file after the file. " +
@@ -33,7 +35,7 @@ export default class MdmProfilesAdd extends ProfilesCommand {
       ...(await this.teamFilter(flags.team)),
       ...labelsOf(flags),
       profile: await uploadSource(this.io, given.file, "FILE"),
-      ...(await this.activation(flags.activation)),
+      ...(await activationPart(this, flags.activation)),
     };
     const of = ofTeam(flags.team);
     if (flags["dry-run"]) this.trying(`add the profile ${printable(given.file)} to ${of}`, { file: given.file });
@@ -41,6 +43,6 @@ export default class MdmProfilesAdd extends ProfilesCommand {
     const added = `${printable(given.file)} is profile ${profile_uuid} of ${of}`;
     if (!flags.wait) return this.report(added, { profile_uuid });
     this.note(added);
-    await this.report(...(await this.delivery(profile_uuid, timeout)));
+    await this.report(...(await waitForDelivery(this, profile_uuid, timeout)));
   }
 }

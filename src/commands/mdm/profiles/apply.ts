@@ -1,13 +1,14 @@
 import { basename } from "node:path";
 import * as Flags from "@oclif/core/flags";
 import { profilesApi } from "../../../api/devices/profiles.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { ProfilesCommand, profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { bytesOf } from "../../../cli/files/file-errors.ts";
 import { args, dryRunFlag, ofTeam, yesFlag } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
 
-export default class MdmProfilesApply extends ProfilesCommand {
+export default class MdmProfilesApply extends ClientCommand {
   static override summary = "Make files the configuration profiles of a team: others are deleted.";
   static override description =
     "A file with the identifier of an existing profile replaces its content. Profiles that are not among the files " +

@@ -1,9 +1,10 @@
 import { profilesApi } from "../../../api/devices/profiles.ts";
-import { ProfilesCommand, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { findProfile, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class MdmProfilesDelete extends ProfilesCommand {
+export default class MdmProfilesDelete extends ClientCommand {
   static override summary = "Delete a configuration profile. Hosts that have it remove it.";
   static override destructive = true;
   static override endpoints = [profilesApi.delete];
@@ -13,7 +14,7 @@ export default class MdmProfilesDelete extends ProfilesCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(MdmProfilesDelete);
-    const { profile_uuid, name } = await this.profile(given.profile, flags.team);
+    const { profile_uuid, name } = await findProfile(this, given.profile, flags.team);
     const what = `configuration profile ${printable(name)}`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { profile_uuid, name });
     await this.confirm(`Delete ${what}? Hosts that have it remove it.`);

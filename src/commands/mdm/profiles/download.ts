@@ -1,13 +1,14 @@
 import * as Flags from "@oclif/core/flags";
 import { profilesApi } from "../../../api/devices/profiles.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { failed } from "../../../cli/errors.ts";
-import { ProfilesCommand, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { findProfile, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { saveBytes } from "../../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class MdmProfilesDownload extends ProfilesCommand {
+export default class MdmProfilesDownload extends ClientCommand {
   static override summary = "Download the file of a configuration profile, as it was uploaded.";
   static override endpoints = [profilesApi.get];
   // -o is the output file; nothing else is printed.
@@ -28,7 +29,7 @@ export default class MdmProfilesDownload extends ProfilesCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(MdmProfilesDownload);
-    const { profile_uuid } = await this.profile(given.profile, flags.team);
+    const { profile_uuid } = await findProfile(this, given.profile, flags.team);
     const client = await this.client();
     const { headers, body } = await client.open(profilesApi.get, { params: { profile_uuid }, query: { alt: "media" } });
     const announced = Number(headers.get("content-length"));

@@ -1,7 +1,8 @@
 import { ConfigurationProfile, profilesApi } from "../../../api/devices/profiles.ts";
-import { ProfilesCommand, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { findProfile, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
 
-export default class MdmProfilesGet extends ProfilesCommand {
+export default class MdmProfilesGet extends ClientCommand {
   static override summary = "Show a configuration profile.";
   static override endpoints = [profilesApi.get];
   static override args = { profile: profileArg };
@@ -10,7 +11,7 @@ export default class MdmProfilesGet extends ProfilesCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(MdmProfilesGet);
-    const { profile_uuid } = await this.profile(given.profile, flags.team);
+    const { profile_uuid } = await findProfile(this, given.profile, flags.team);
     const profile = await this.call(profilesApi.get, { params: { profile_uuid } });
     await this.printOne(profile, { schema: () => ConfigurationProfile });
   }

@@ -1,9 +1,10 @@
 import { profilesApi } from "../../../api/devices/profiles.ts";
-import { ProfilesCommand, profileTeamFlag, profileView } from "../../../cli/features/profiles.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { profileTeamFlag, profileView } from "../../../cli/features/profiles.ts";
 import { limitFlags, noneOfTeam } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
 
-export default class MdmProfilesList extends ProfilesCommand {
+export default class MdmProfilesList extends ClientCommand {
   static override summary = "List the configuration profiles of a team, or of hosts without a team.";
   static override endpoints = [profilesApi.list];
   static override flags = { ...queryFlags(profilesApi.list), ...profileTeamFlag, ...limitFlags };

@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { profilesApi } from "../../../api/devices/profiles.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { ProfilesCommand, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { findProfile, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class MdmProfilesResend extends ProfilesCommand {
+export default class MdmProfilesResend extends ClientCommand {
   static override summary = "Send a configuration profile again: to a host, or to all hosts on which it has failed.";
   static override endpoints = [profilesApi.resend, profilesApi.resendBatch];
   static override args = { profile: profileArg };
@@ -27,7 +28,7 @@ export default class MdmProfilesResend extends ProfilesCommand {
   async run() {
     const { args: given, flags } = await this.parse(MdmProfilesResend);
     if (flags.host === undefined && !flags.failed) throw usage("--host HOST or --failed is required");
-    const { profile_uuid, name } = await this.profile(given.profile, flags.team);
+    const { profile_uuid, name } = await findProfile(this, given.profile, flags.team);
     const what = `configuration profile ${printable(name)}`;
     if (flags.host === undefined) {
       if (flags["dry-run"]) this.trying(`send ${what} again to all hosts on which it has failed`, { profile_uuid });

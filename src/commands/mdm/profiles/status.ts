@@ -1,7 +1,8 @@
 import { profilesApi, StatusCounts } from "../../../api/devices/profiles.ts";
-import { ProfilesCommand, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { findProfile, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
 
-export default class MdmProfilesStatus extends ProfilesCommand {
+export default class MdmProfilesStatus extends ClientCommand {
   static override summary = "Count hosts by the status of a configuration profile.";
   static override endpoints = [profilesApi.status];
   static override args = { profile: profileArg };
@@ -10,7 +11,7 @@ export default class MdmProfilesStatus extends ProfilesCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(MdmProfilesStatus);
-    const { profile_uuid } = await this.profile(given.profile, flags.team);
+    const { profile_uuid } = await findProfile(this, given.profile, flags.team);
     const counts = await this.call(profilesApi.status, { params: { profile_uuid } });
     await this.printOne(counts, { schema: () => StatusCounts });
   }

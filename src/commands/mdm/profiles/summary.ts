@@ -1,7 +1,8 @@
 import { profilesApi, StatusCounts } from "../../../api/devices/profiles.ts";
-import { ProfilesCommand, profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { profileTeamFlag } from "../../../cli/features/profiles.ts";
 
-export default class MdmProfilesSummary extends ProfilesCommand {
+export default class MdmProfilesSummary extends ClientCommand {
   static override summary = "Count the hosts of a team by the status of their settings: profiles and disk encryption.";
   static override endpoints = [profilesApi.summary];
   static override flags = profileTeamFlag;

@@ -1,11 +1,13 @@
 import * as Flags from "@oclif/core/flags";
 import { profilesApi } from "../../../api/devices/profiles.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import {
   activationFlag,
+  activationPart,
+  findProfile,
   labelFlags,
   labelsOf,
-  ProfilesCommand,
   profileArg,
   profileTeamFlag,
 } from "../../../cli/features/profiles.ts";
@@ -13,7 +15,7 @@ import { uploadSource } from "../../../cli/files/upload.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class MdmProfilesUpdate extends ProfilesCommand {
+export default class MdmProfilesUpdate extends ClientCommand {
   static override summary = "Replace the file, the activation or the labels of a configuration profile.";
   static override description =
     "The new file has to have the identifier of the profile. Hosts that have the profile get it again. An empty " +
@@ -37,11 +39,11 @@ export default class MdmProfilesUpdate extends ProfilesCommand {
     const labels = labelsOf(flags);
     if (flags.file === undefined && flags.activation === undefined && Object.keys(labels).length === 0)
       throw usage("nothing is to be changed", "Give --file, --activation or one of the flags for labels.");
-    const { profile_uuid, name } = await this.profile(given.profile, flags.team);
+    const { profile_uuid, name } = await findProfile(this, given.profile, flags.team);
     const what = `configuration profile ${printable(name)}`;
     const files = {
       ...(flags.file === undefined ? {} : { profile: await uploadSource(this.io, flags.file, "--file") }),
-      ...(await this.activation(flags.activation)),
+      ...(await activationPart(this, flags.activation)),
     };
     if (flags["dry-run"]) this.trying(`change ${what}`, { profile_uuid });
     await this.call(profilesApi.update, { params: { profile_uuid }, body: { ...labels, ...files } });

@@ -1,12 +1,13 @@
 import * as Flags from "@oclif/core/flags";
 import { ScimGroup, scimApi } from "../../../api/hosts/scim.ts";
 import { changesOf } from "../../../cli/base-command.ts";
-import { ScimCommand } from "../../../cli/features/scim/people.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { peopleReferences } from "../../../cli/features/scim/people.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, listOf } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class ScimGroupsCreate extends ScimCommand {
+export default class ScimGroupsCreate extends ClientCommand {
   static override summary = "Create a group of people, as an identity provider does.";
   static override endpoints = [scimApi.createGroup];
   static override flags = {
@@ -26,7 +27,7 @@ export default class ScimGroupsCreate extends ScimCommand {
       ...(await readBody(this.io, flags.input)),
       ...(flags["display-name"] === undefined ? {} : { displayName: flags["display-name"] }),
       ...(flags["external-id"] === undefined ? {} : { externalId: flags["external-id"] }),
-      ...(flags.members === undefined ? {} : { members: await this.references(listOf(flags.members)) }),
+      ...(flags.members === undefined ? {} : { members: await peopleReferences(this, listOf(flags.members)) }),
     };
     const displayName =
       typeof given.displayName === "string" ? given.displayName : await this.askText("Name", "--display-name");

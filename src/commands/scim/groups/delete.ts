@@ -1,9 +1,10 @@
 import { scimApi } from "../../../api/hosts/scim.ts";
-import { personGroupArg, ScimCommand } from "../../../cli/features/scim/people.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { findPersonGroup, personGroupArg } from "../../../cli/features/scim/people.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class ScimGroupsDelete extends ScimCommand {
+export default class ScimGroupsDelete extends ClientCommand {
   static override summary = "Delete a group of people. The people stay.";
   static override destructive = true;
   static override endpoints = [scimApi.deleteGroup];
@@ -13,7 +14,7 @@ export default class ScimGroupsDelete extends ScimCommand {
 
   async run() {
     const { args, flags } = await this.parse(ScimGroupsDelete);
-    const { id, displayName } = await this.group(args.group);
+    const { id, displayName } = await findPersonGroup(this, args.group);
     const what = `the group ${printable(displayName)}`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { id, displayName });
     await this.confirm(`Delete ${what}?`);

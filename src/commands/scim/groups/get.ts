@@ -1,7 +1,8 @@
 import { scimApi } from "../../../api/hosts/scim.ts";
-import { personGroupArg, personGroupView, ScimCommand } from "../../../cli/features/scim/people.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { findPersonGroup, personGroupArg, personGroupView } from "../../../cli/features/scim/people.ts";
 
-export default class ScimGroupsGet extends ScimCommand {
+export default class ScimGroupsGet extends ClientCommand {
   static override summary = "Show a group of the identity provider with its members.";
   static override endpoints = [scimApi.group];
   static override args = { group: personGroupArg };
@@ -9,7 +10,7 @@ export default class ScimGroupsGet extends ScimCommand {
 
   async run() {
     const { args } = await this.parse(ScimGroupsGet);
-    const { id } = await this.group(args.group);
+    const { id } = await findPersonGroup(this, args.group);
     await this.printOne(await this.call(scimApi.group, { params: { id } }), personGroupView);
   }
 }

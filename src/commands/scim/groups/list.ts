@@ -1,9 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { scimApi } from "../../../api/hosts/scim.ts";
-import { personGroupView, ScimCommand } from "../../../cli/features/scim/people.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { personGroupView, scimResources } from "../../../cli/features/scim/people.ts";
 import { limitFlags } from "../../../cli/flags.ts";
 
-export default class ScimGroupsList extends ScimCommand {
+export default class ScimGroupsList extends ClientCommand {
   static override summary = "List the groups that the identity provider has sent, without their members.";
   static override endpoints = [scimApi.groups];
   static override flags = {
@@ -14,6 +15,6 @@ export default class ScimGroupsList extends ScimCommand {
 
   async run() {
     const { flags } = await this.parse(ScimGroupsList);
-    await this.printList(this.resources("groups", flags.filter), personGroupView);
+    await this.printList(scimResources(this, "groups", flags.filter), personGroupView);
   }
 }

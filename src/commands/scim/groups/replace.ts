@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { ScimGroup, scimApi } from "../../../api/hosts/scim.ts";
-import { personGroupArg, ScimCommand } from "../../../cli/features/scim/people.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { findPersonGroup, peopleReferences, personGroupArg } from "../../../cli/features/scim/people.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, listOf } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class ScimGroupsReplace extends ScimCommand {
+export default class ScimGroupsReplace extends ClientCommand {
   static override summary = "Replace a group of people: these are its only members afterwards.";
   static override endpoints = [scimApi.replaceGroup];
   static override args = { group: personGroupArg };
@@ -24,9 +25,9 @@ export default class ScimGroupsReplace extends ScimCommand {
       ...(await readBody(this.io, flags.input)),
       ...(flags["display-name"] === undefined ? {} : { displayName: flags["display-name"] }),
       ...(flags["external-id"] === undefined ? {} : { externalId: flags["external-id"] }),
-      ...(flags.members === undefined ? {} : { members: await this.references(listOf(flags.members)) }),
+      ...(flags.members === undefined ? {} : { members: await peopleReferences(this, listOf(flags.members)) }),
     };
-    const { id, displayName: before } = await this.group(args.group);
+    const { id, displayName: before } = await findPersonGroup(this, args.group);
     const body = { ...given, displayName: typeof given.displayName === "string" ? given.displayName : before };
     if (flags["dry-run"]) this.trying(`replace the group ${printable(before)}`, { id, ...body });
     const changed = await this.call(scimApi.replaceGroup, { params: { id }, body });

@@ -1,12 +1,13 @@
 import * as Flags from "@oclif/core/flags";
 import { ScimGroup, scimApi, scimUrns } from "../../../api/hosts/scim.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { personGroupArg, ScimCommand } from "../../../cli/features/scim/people.ts";
+import { findPersonGroup, peopleReferences, personGroupArg } from "../../../cli/features/scim/people.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, listOf } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class ScimGroupsUpdate extends ScimCommand {
+export default class ScimGroupsUpdate extends ClientCommand {
   static override summary = "Rename a group of people, or add and remove members.";
   static override description = "With --input, the file is the body of a SCIM PATCH: an object with Operations.";
   static override endpoints = [scimApi.patchGroup];
@@ -29,7 +30,7 @@ export default class ScimGroupsUpdate extends ScimCommand {
     const { Operations: own = [] } = await readBody(this.io, flags.input);
     const names = { displayName: flags["display-name"], externalId: flags["external-id"] };
     const people = async (op: "add" | "remove", given: string[] | undefined) =>
-      given === undefined ? [] : [{ op, path: "members", value: await this.references(listOf(given)) }];
+      given === undefined ? [] : [{ op, path: "members", value: await peopleReferences(this, listOf(given)) }];
     const Operations = [
       ...(Array.isArray(own) ? own : []),
       ...Object.entries(names).flatMap(([path, value]) =>
@@ -39,7 +40,7 @@ export default class ScimGroupsUpdate extends ScimCommand {
       ...(await people("remove", flags.remove)),
     ];
     if (Operations.length === 0) throw usage("nothing would change", "Give --display-name, --add or --remove.");
-    const { id, displayName } = await this.group(args.group);
+    const { id, displayName } = await findPersonGroup(this, args.group);
     if (flags["dry-run"]) this.trying(`change the group ${printable(displayName)}`, { id, Operations });
     const changed = await this.call(scimApi.patchGroup, {
       params: { id },

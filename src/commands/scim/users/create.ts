@@ -1,12 +1,12 @@
 import { ScimUser, scimApi } from "../../../api/hosts/scim.ts";
 import { changesOf } from "../../../cli/base-command.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { personFlags, personOf } from "../../../cli/features/scim/flags.ts";
-import { ScimCommand } from "../../../cli/features/scim/people.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class ScimUsersCreate extends ScimCommand {
+export default class ScimUsersCreate extends ClientCommand {
   static override summary = "Create a person, as an identity provider does.";
   static override description =
     "Hosts on which somebody has signed in with this user name, or with one of these addresses, show the person as their user.";

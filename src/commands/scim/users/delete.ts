@@ -1,9 +1,10 @@
 import { scimApi } from "../../../api/hosts/scim.ts";
-import { personArg, ScimCommand } from "../../../cli/features/scim/people.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { findPerson, personArg } from "../../../cli/features/scim/people.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class ScimUsersDelete extends ScimCommand {
+export default class ScimUsersDelete extends ClientCommand {
   static override summary = "Delete a person. Hosts no longer show it as their user.";
   static override destructive = true;
   static override endpoints = [scimApi.deleteUser];
@@ -13,7 +14,7 @@ export default class ScimUsersDelete extends ScimCommand {
 
   async run() {
     const { args, flags } = await this.parse(ScimUsersDelete);
-    const { id, userName } = await this.person(args.person);
+    const { id, userName } = await findPerson(this, args.person);
     const what = `the person ${printable(userName)}`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { id, userName });
     await this.confirm(`Delete ${what}?`);

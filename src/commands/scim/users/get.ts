@@ -1,7 +1,8 @@
 import { scimApi } from "../../../api/hosts/scim.ts";
-import { personArg, personView, ScimCommand } from "../../../cli/features/scim/people.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { findPerson, personArg, personView } from "../../../cli/features/scim/people.ts";
 
-export default class ScimUsersGet extends ScimCommand {
+export default class ScimUsersGet extends ClientCommand {
   static override summary = "Show a person of the identity provider with its groups.";
   static override endpoints = [scimApi.users, scimApi.user];
   static override args = { person: personArg };
@@ -12,6 +13,6 @@ export default class ScimUsersGet extends ScimCommand {
 
   async run() {
     const { args } = await this.parse(ScimUsersGet);
-    await this.printOne(await this.person(args.person), personView);
+    await this.printOne(await findPerson(this, args.person), personView);
   }
 }

@@ -1,9 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { scimApi } from "../../../api/hosts/scim.ts";
-import { personView, ScimCommand } from "../../../cli/features/scim/people.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { personView, scimResources } from "../../../cli/features/scim/people.ts";
 import { limitFlags } from "../../../cli/flags.ts";
 
-export default class ScimUsersList extends ScimCommand {
+export default class ScimUsersList extends ClientCommand {
   static override summary = "List the people that the identity provider has sent.";
   static override endpoints = [scimApi.users];
   static override flags = {
@@ -17,6 +18,6 @@ export default class ScimUsersList extends ScimCommand {
 
   async run() {
     const { flags } = await this.parse(ScimUsersList);
-    await this.printList(this.resources("users", flags.filter), personView);
+    await this.printList(scimResources(this, "users", flags.filter), personView);
   }
 }

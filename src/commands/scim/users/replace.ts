@@ -1,11 +1,12 @@
 import { ScimUser, scimApi } from "../../../api/hosts/scim.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { personFlags, personOf } from "../../../cli/features/scim/flags.ts";
-import { personArg, ScimCommand } from "../../../cli/features/scim/people.ts";
+import { findPerson, personArg } from "../../../cli/features/scim/people.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class ScimUsersReplace extends ScimCommand {
+export default class ScimUsersReplace extends ClientCommand {
   static override summary = "Replace all attributes of a person. Attributes that are not given are removed.";
   static override endpoints = [scimApi.replaceUser];
   static override args = { person: personArg };
@@ -17,7 +18,7 @@ export default class ScimUsersReplace extends ScimCommand {
   async run() {
     const { args, flags } = await this.parse(ScimUsersReplace);
     const given = { ...(await readBody(this.io, flags.input)), ...personOf(flags) };
-    const { id, userName } = await this.person(args.person);
+    const { id, userName } = await findPerson(this, args.person);
     const body = { ...given, userName: typeof given.userName === "string" ? given.userName : userName };
     if (flags["dry-run"]) this.trying(`replace the person ${printable(userName)}`, { id, ...body });
     const changed = await this.call(scimApi.replaceUser, { params: { id }, body });

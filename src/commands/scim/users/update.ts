@@ -1,12 +1,13 @@
 import { ScimUser, scimApi, scimUrns } from "../../../api/hosts/scim.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { attributesOf, personFlags } from "../../../cli/features/scim/flags.ts";
-import { personArg, ScimCommand } from "../../../cli/features/scim/people.ts";
+import { findPerson, personArg } from "../../../cli/features/scim/people.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class ScimUsersUpdate extends ScimCommand {
+export default class ScimUsersUpdate extends ClientCommand {
   static override summary = "Change attributes of a person.";
   static override description = "With --input, the file is the body of a SCIM PATCH: an object with Operations.";
   static override endpoints = [scimApi.patchUser];
@@ -23,7 +24,7 @@ export default class ScimUsersUpdate extends ScimCommand {
     const changes = Object.entries(attributesOf(flags)).map(([path, value]) => ({ op: "replace", path, value }));
     const Operations = [...(Array.isArray(own) ? own : []), ...changes];
     if (Operations.length === 0) throw usage("nothing would change", "Give attributes, such as --department.");
-    const { id, userName } = await this.person(args.person);
+    const { id, userName } = await findPerson(this, args.person);
     if (flags["dry-run"]) this.trying(`change the person ${printable(userName)}`, { id, Operations });
     const changed = await this.call(scimApi.patchUser, {
       params: { id },

@@ -1,10 +1,10 @@
 import { scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { batchArg } from "../../../cli/features/scripts/batches.ts";
-import { ScriptsCommand } from "../../../cli/features/scripts/scripts.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
 
-export default class ScriptsBatchCancel extends ScriptsCommand {
+export default class ScriptsBatchCancel extends ClientCommand {
   static override summary = "Cancel a run on the hosts on which it has not started.";
   static override destructive = true;
   static override endpoints = [scriptBatchesApi.get, scriptBatchesApi.cancel];

@@ -1,8 +1,9 @@
 import { scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
-import { batchArg, batchView, ScriptBatchCommand } from "../../../cli/features/scripts/batches.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { batchArg, batchView, concludeScriptBatch, waitForScriptBatch } from "../../../cli/features/scripts/batches.ts";
 import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
 
-export default class ScriptsBatchGet extends ScriptBatchCommand {
+export default class ScriptsBatchGet extends ClientCommand {
   static override summary = "Show on how many hosts a run has ended; with --wait, until all have.";
   static override endpoints = [scriptBatchesApi.get];
   static override args = { run: batchArg };
@@ -13,7 +14,7 @@ export default class ScriptsBatchGet extends ScriptBatchCommand {
     const { args: given, flags } = await this.parse(ScriptsBatchGet);
     const timeout = timeoutOf(flags);
     const params = { batch_execution_id: given.run };
-    if (flags.wait) return this.conclude(await this.waitForBatch(given.run, timeout));
+    if (flags.wait) return concludeScriptBatch(this, await waitForScriptBatch(this, given.run, timeout));
     await this.printOne(await this.call(scriptBatchesApi.get, { params }), batchView);
   }
 }

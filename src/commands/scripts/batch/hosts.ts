@@ -1,11 +1,11 @@
 import { ScriptBatchHost, scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { batchArg } from "../../../cli/features/scripts/batches.ts";
-import { ScriptsCommand } from "../../../cli/features/scripts/scripts.ts";
 import { limitFlags } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class ScriptsBatchHosts extends ScriptsCommand {
+export default class ScriptsBatchHosts extends ClientCommand {
   static override summary = "List the hosts of a run in one state, with the beginning of what they have printed.";
   static override endpoints = [scriptBatchesApi.hosts];
   static override args = { run: batchArg };

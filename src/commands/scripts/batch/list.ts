@@ -1,10 +1,11 @@
 import { scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { batchView } from "../../../cli/features/scripts/batches.ts";
-import { ScriptsCommand, scriptTeamFlag } from "../../../cli/features/scripts/scripts.ts";
+import { scriptTeamFlag } from "../../../cli/features/scripts/scripts.ts";
 import { limitFlags, noneOfTeam } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
 
-export default class ScriptsBatchList extends ScriptsCommand {
+export default class ScriptsBatchList extends ClientCommand {
   static override summary = "List the runs of scripts on many hosts.";
   static override endpoints = [scriptBatchesApi.list];
   static override flags = { ...queryFlags(scriptBatchesApi.list), ...scriptTeamFlag, ...limitFlags };

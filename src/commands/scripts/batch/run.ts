@@ -1,15 +1,28 @@
 import * as Flags from "@oclif/core/flags";
 import { type ScriptBatchRun, scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
 import { scriptsApi } from "../../../api/delivery/scripts.ts";
-import { choiceFlags, type Filters, type Shown } from "../../../cli/features/hosts-command.ts";
-import { ScriptBatchCommand } from "../../../cli/features/scripts/batches.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import {
+  checkChoice,
+  choiceFlags,
+  type Filters,
+  filtersOr,
+  namedHosts,
+  nameOfShown,
+  printSelection,
+  type Shown,
+  shownNamed,
+  shownPicked,
+} from "../../../cli/features/hosts-command.ts";
+import { concludeScriptBatch, waitForScriptBatch } from "../../../cli/features/scripts/batches.ts";
+import { findScript } from "../../../cli/features/scripts/scripts.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
 import { asShown } from "../../../cli/selection.ts";
 import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class ScriptsBatchRun extends ScriptBatchCommand {
+export default class ScriptsBatchRun extends ClientCommand {
   static override summary = "Run a saved script on many hosts, at once or later.";
   static override description =
     "Hosts of the script's team are named, or selected by filters, and are fixed when the run is created. For several hosts, you must " +
@@ -33,16 +46,16 @@ export default class ScriptsBatchRun extends ScriptBatchCommand {
   async run() {
     const { argv, flags } = await this.parse(ScriptsBatchRun);
     const timeout = timeoutOf(flags);
-    const script = await this.script(flags.script, flags.team);
+    const script = await findScript(this, flags.script, flags.team);
     const names = argv.map(String);
-    const filters = await this.filtersOr(names, flags);
+    const filters = await filtersOr(this, names, flags);
     const given = filters && { ...filters, team_id: script.team_id ?? 0 };
     const shown = await this.chosen(given, names, flags["all-hosts"]);
     const { count } = shown.selection;
-    const what = `run ${printable(script.name)} on ${this.nameOf(shown)}`;
+    const what = `run ${printable(script.name)} on ${nameOfShown(this, shown)}`;
     if (flags["dry-run"]) this.trying(what, shown.first);
     if (count > 1) {
-      this.printSelection(shown);
+      printSelection(this, shown);
       await this.confirmTyped(`Run ${printable(script.name)} on ${plural(count, "host")}?`, String(count));
     }
     const body: ScriptBatchRun = {
@@ -53,17 +66,17 @@ export default class ScriptsBatchRun extends ScriptBatchCommand {
     const reply = await asShown(shown.selection, (options) => this.call(scriptBatchesApi.create, { body }, options));
     const id = reply.batch_execution_id;
     if (!flags.wait) return this.report(`the run ${id} was created: ${what}`, { ...reply, hosts: count });
-    await this.conclude(await this.waitForBatch(id, timeout));
+    await concludeScriptBatch(this, await waitForScriptBatch(this, id, timeout));
   }
 
   private async chosen(filters: Filters | null, names: readonly string[], all?: boolean): Promise<Shown> {
     if (filters !== null) {
-      const shown = await this.shownPicked(filters, "run_scripts");
-      await this.checkChoice(shown.selection.count, all);
+      const shown = await shownPicked(this, filters, "run_scripts");
+      await checkChoice(this, shown.selection.count, all);
       return shown;
     }
-    const hosts = await this.named(names);
-    await this.checkChoice(hosts.length, all);
-    return this.shownNamed(hosts);
+    const hosts = await namedHosts(this, names);
+    await checkChoice(this, hosts.length, all);
+    return shownNamed(this, hosts);
   }
 }

@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { selfServiceCategoriesApi } from "../../../api/software/self-service.ts";
-import { CategoriesCommand, categoryTeamFlag } from "../../../cli/features/self-service/categories.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { categoryTeamFlag, teamIdOf } from "../../../cli/features/self-service/categories.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class SoftwareCategoriesCreate extends CategoriesCommand {
+export default class SoftwareCategoriesCreate extends ClientCommand {
   static override summary = "Create a category in which users of a team's hosts find software.";
   static override description =
     "Packages and store apps name their categories: `svc software packages update TITLE --categories NAME`. Names that " +
@@ -23,7 +24,7 @@ export default class SoftwareCategoriesCreate extends CategoriesCommand {
     const { flags } = await this.parse(SoftwareCategoriesCreate);
     const given = await readBody(this.io, flags.input);
     const name = String(flags.name ?? given.name ?? (await this.askText("Name", "--name")));
-    const body = { ...given, ...(flags.team === undefined ? {} : { team_id: await this.teamId(flags.team) }), name };
+    const body = { ...given, ...(flags.team === undefined ? {} : { team_id: await teamIdOf(this, flags.team) }), name };
     if (flags["dry-run"]) this.trying(`create the category ${printable(name)}`, { name });
     const { self_service_category: made } = await this.call(selfServiceCategoriesApi.create, { body });
     await this.report(`created the category ${printable(made.name)} (${made.id})`, made);

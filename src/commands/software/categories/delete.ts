@@ -1,9 +1,10 @@
 import { selfServiceCategoriesApi } from "../../../api/software/self-service.ts";
-import { CategoriesCommand, categoryArg, categoryTeamFlag } from "../../../cli/features/self-service/categories.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { categoryArg, categoryTeamFlag, findCategory } from "../../../cli/features/self-service/categories.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class SoftwareCategoriesDelete extends CategoriesCommand {
+export default class SoftwareCategoriesDelete extends ClientCommand {
   static override summary = "Delete a category of self-service. Its software is still offered.";
   static override destructive = true;
   static override endpoints = [selfServiceCategoriesApi.delete, selfServiceCategoriesApi.list];
@@ -13,7 +14,7 @@ export default class SoftwareCategoriesDelete extends CategoriesCommand {
 
   async run() {
     const { args, flags } = await this.parse(SoftwareCategoriesDelete);
-    const { id, name } = await this.category(args.category, flags.team);
+    const { id, name } = await findCategory(this, args.category, flags.team);
     const what = `the category ${printable(name)}`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { id, name });
     await this.confirm(`Delete ${what}?`);

@@ -1,9 +1,10 @@
 import { selfServiceCategoriesApi } from "../../../api/software/self-service.ts";
-import { CategoriesCommand, categoryTeamFlag, categoryView } from "../../../cli/features/self-service/categories.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { categoryTeamFlag, categoryView, teamIdOf } from "../../../cli/features/self-service/categories.ts";
 import { limitFlags } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
 
-export default class SoftwareCategoriesList extends CategoriesCommand {
+export default class SoftwareCategoriesList extends ClientCommand {
   static override summary = "List the categories in which users of a team's hosts find software.";
   static override endpoints = [selfServiceCategoriesApi.list];
   static override flags = { ...queryFlags(selfServiceCategoriesApi.list), ...categoryTeamFlag, ...limitFlags };
@@ -11,7 +12,7 @@ export default class SoftwareCategoriesList extends CategoriesCommand {
 
   async run() {
     const { flags } = await this.parse(SoftwareCategoriesList);
-    const team_id = await this.teamId(flags.team);
+    const team_id = await teamIdOf(this, flags.team);
     const query = queryOf(selfServiceCategoriesApi.list, flags, { team_id });
     const rows = this.pages(selfServiceCategoriesApi.list, { query }, "self_service_categories");
     await this.printList(rows, categoryView);

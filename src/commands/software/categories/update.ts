@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { selfServiceCategoriesApi } from "../../../api/software/self-service.ts";
-import { CategoriesCommand, categoryArg, categoryTeamFlag } from "../../../cli/features/self-service/categories.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { categoryArg, categoryTeamFlag, findCategory } from "../../../cli/features/self-service/categories.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../../cli/flags.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class SoftwareCategoriesUpdate extends CategoriesCommand {
+export default class SoftwareCategoriesUpdate extends ClientCommand {
   static override summary = "Rename a category of self-service. Software stays in it.";
   static override endpoints = [selfServiceCategoriesApi.update, selfServiceCategoriesApi.list];
   static override args = { category: categoryArg };
@@ -19,7 +20,7 @@ export default class SoftwareCategoriesUpdate extends CategoriesCommand {
 
   async run() {
     const { args, flags } = await this.parse(SoftwareCategoriesUpdate);
-    const before = await this.category(args.category, flags.team);
+    const before = await findCategory(this, args.category, flags.team);
     const given = await readBody(this.io, flags.input);
     const name = String(flags.name ?? given.name ?? (await this.askText("New name", "--name")));
     const what = `the category ${printable(before.name)}`;

@@ -1,10 +1,14 @@
 import { titleIconsApi } from "../../../api/software/self-service.ts";
-import { DownloadCommand, downloadFlags } from "../../../cli/download-command.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { downloadFile, downloadFlags } from "../../../cli/download-command.ts";
 import { packageTeamFlag } from "../../../cli/features/packages.ts";
 import { ownIcon } from "../../../cli/features/self-service/icons.ts";
 import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
+import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
 
-export default class SoftwareIconsDownload extends DownloadCommand {
+export default class SoftwareIconsDownload extends ClientCommand {
+  // -o is the output file; nothing else is printed.
+  static override baseFlags = { ...generalFlags, ...connectionFlags };
   static override summary = "Download the icon that a team has set for a software title.";
   static override endpoints = [titleIconsApi.get];
   static override args = { title: titleArg };
@@ -17,7 +21,8 @@ export default class SoftwareIconsDownload extends DownloadCommand {
     const query = await this.teamFilter(flags.team);
     const id = await titleNamed(client, args.title, offered(query.team_id ?? 0));
     const input = { params: { id }, query };
-    return this.download(
+    return downloadFile(
+      this,
       (headers, signal) => ownIcon(() => client.open(titleIconsApi.get, input, { headers, signal })),
       "the icon",
       flags,

@@ -1,12 +1,13 @@
 import { titleIconsApi } from "../../../api/software/self-service.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { packageTeamFlag } from "../../../cli/features/packages.ts";
 import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { UploadCommand } from "../../../cli/upload-command.ts";
+import { showUpload } from "../../../cli/upload-command.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class SoftwareIconsSet extends UploadCommand {
+export default class SoftwareIconsSet extends ClientCommand {
   static override summary = "Set the icon that users of a team's hosts see of a software title.";
   static override description = "A square PNG image of 120 to 1024 pixels. The team has to offer the title.";
   static override endpoints = [titleIconsApi.set];
@@ -23,7 +24,7 @@ export default class SoftwareIconsSet extends UploadCommand {
     const what = `the icon of software title ${printable(given.title)}`;
     if (flags["dry-run"]) this.trying(`make ${name} ${what}`, { team_id });
     const input = { params: { id }, query: { team_id }, body: { icon } };
-    const set = await this.uploading(icon, (onSent) => this.call(titleIconsApi.set, input, { onSent }));
+    const set = await showUpload(this, icon, (onSent) => this.call(titleIconsApi.set, input, { onSent }));
     await this.report(`${name} is ${what}`, set);
   }
 }

@@ -25,7 +25,7 @@ export default class SoftwarePackagesApply extends PackageBatchCommand {
   #isDryRun = false;
 
   /** The server's own dry run goes on after the reply, so the requests here are ordinary ones. */
-  protected override get triesOut(): boolean {
+  override get triesOut(): boolean {
     return false;
   }
 

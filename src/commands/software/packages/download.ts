@@ -1,9 +1,13 @@
 import { packagesApi } from "../../../api/software/packages.ts";
-import { DownloadCommand, downloadFlags } from "../../../cli/download-command.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { downloadFile, downloadFlags } from "../../../cli/download-command.ts";
 import { packageTeamFlag } from "../../../cli/features/packages.ts";
 import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
+import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
 
-export default class SoftwarePackagesDownload extends DownloadCommand {
+export default class SoftwarePackagesDownload extends ClientCommand {
+  // -o is the output file; nothing else is printed.
+  static override baseFlags = { ...generalFlags, ...connectionFlags };
   static override summary = "Download the package of a software title.";
   static override description =
     "If the file exists and is the beginning of this package, the download continues where it ends. Lost connections " +
@@ -19,7 +23,8 @@ export default class SoftwarePackagesDownload extends DownloadCommand {
     const id = await titleNamed(await this.client(), given.title, offered(team_id));
     const client = await this.client();
     const request = { params: { id }, query: { team_id, alt: "media" } } as const;
-    return this.download(
+    return downloadFile(
+      this,
       (headers, signal) => client.open(packagesApi.download, request, { headers, signal }),
       "the package",
       flags,

@@ -1,14 +1,15 @@
 import * as Flags from "@oclif/core/flags";
 import { packagesApi } from "../../../api/software/packages.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/features/packages.ts";
 import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";
-import { UploadCommand } from "../../../cli/upload-command.ts";
+import { showUpload } from "../../../cli/upload-command.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class SoftwarePackagesUpdate extends UploadCommand {
+export default class SoftwarePackagesUpdate extends ClientCommand {
   static override summary = "Change the package of a software title: its file, scripts, labels, or how users see it.";
   static override description =
     "Installations that wait for hosts are cancelled, unless only self-service, categories or the displayed name " +
@@ -62,7 +63,7 @@ export default class SoftwarePackagesUpdate extends UploadCommand {
     const body = { team_id, ...fields };
     const { software_installer: changed } = await (source === null
       ? this.call(packagesApi.update, { params, body })
-      : this.uploading(source, (onSent) =>
+      : showUpload(this, source, (onSent) =>
           this.call(packagesApi.update, { params, body: { ...body, software: source } }, { onSent }),
         ));
     await this.report(`changed ${what}`, changed);

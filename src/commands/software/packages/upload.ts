@@ -1,11 +1,12 @@
 import { packagesApi } from "../../../api/software/packages.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/features/packages.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";
-import { UploadCommand } from "../../../cli/upload-command.ts";
+import { showUpload } from "../../../cli/upload-command.ts";
 import { printable } from "../../../text/printable.ts";
 
-export default class SoftwarePackagesUpload extends UploadCommand {
+export default class SoftwarePackagesUpload extends ClientCommand {
   static override summary = "Upload a package, which hosts of a team, or those without one, can install.";
   static override description =
     "The title, the version and default scripts are read from the file. For .exe and .tar.gz files, give " +
@@ -29,7 +30,7 @@ export default class SoftwarePackagesUpload extends UploadCommand {
     const name = printable(given.file);
     if (flags["dry-run"]) this.trying(`offer ${name} to ${of}`, { file: given.file });
     const body = { ...fields, software: source };
-    const { software_package: added } = await this.uploading(source, (onSent) =>
+    const { software_package: added } = await showUpload(this, source, (onSent) =>
       this.call(packagesApi.upload, { body }, { onSent }),
     );
     await this.report(`${name} is the package of software title ${added.title_id} for ${of}`, added);
