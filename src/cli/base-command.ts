@@ -103,9 +103,12 @@ export abstract class BaseCommand extends Command {
     this.io.out(`${message}\n`);
   }
 
+  /** Replaces what no message may contain, such as secrets that the command has read. */
+  hide = (text: string): string => text;
+
   /** Prints a message for people to stderr. */
   note(message: string): void {
-    this.io.err(`${message}\n`);
+    this.io.err(`${this.hide(message)}\n`);
   }
 
   override warn(input: string | Error): string | Error {
@@ -240,7 +243,7 @@ export abstract class BaseCommand extends Command {
   }
 
   progress(text: string): Progress {
-    return startProgress(this.io, text);
+    return startProgress(this.io, this.hide(text));
   }
 
   /** Prompts for a text that no flag provides. */

@@ -154,8 +154,12 @@ export abstract class ClientCommand extends BaseCommand {
     return null;
   }
 
+  /** What an error means for this command, if not what it means for others. */
+  explain = (error: Error): Error => error;
+
   // Names a token that the server refuses. Ends a dry run: prints the plan.
-  protected override async catch(error: Interfaces.CommandError): Promise<void> {
+  protected override async catch(thrown: Interfaces.CommandError): Promise<void> {
+    const error = this.explain(thrown);
     if (error instanceof ApiCallError && isTokenRefused(error) && this.tokenName !== null)
       throw tokenRefused(this.tokenName, error);
     if (error instanceof ApiCallError)

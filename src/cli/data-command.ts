@@ -42,7 +42,7 @@ export function blobsOf(command: BaseCommand, flags: { "blobs-url"?: string | un
 }
 
 /** A Postgres URL without its password, for messages. */
-export function namedPlace(command: BaseCommand, place: string): string {
+export function namedPlace(place: string): string {
   if (!URL.canParse(place) || !place.startsWith("postgres")) return place;
   const url = new URL(place);
   if (url.password !== "") url.password = "***";

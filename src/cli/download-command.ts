@@ -7,7 +7,6 @@ import { printable } from "../text/printable.ts";
 import type { ClientCommand } from "./client-command.ts";
 import { failed } from "./errors.ts";
 import { fetchFrom, look, type Open, openPartial, type Remote } from "./files/resumable.ts";
-import { connectionFlags, generalFlags } from "./flags.ts";
 import { bar, sizeText, transferText } from "./views/size.ts";
 
 export const downloadFlags = (name: string) => ({

@@ -4,7 +4,6 @@ import * as Flags from "@oclif/core/flags";
 import { printable } from "../text/printable.ts";
 import type { ClientCommand } from "./client-command.ts";
 import { toWholeFile } from "./files/whole-file.ts";
-import { connectionFlags, generalFlags } from "./flags.ts";
 import { plural } from "./output/text.ts";
 
 export const outFlag = {

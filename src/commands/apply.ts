@@ -1,8 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { configurationApi, type Pin } from "../api/edge/configuration.ts";
 import { UPLOAD_MAX } from "../api/platform/uploads.ts";
+import { ClientCommand } from "../cli/client-command.ts";
 import { CliError, failed, usage } from "../cli/errors.ts";
-import { filesFlags, GitopsCommand, inDryRun } from "../cli/features/gitops-command.ts";
+import { Configuration, filesFlags, inDryRun } from "../cli/features/gitops-command.ts";
 import { textOf } from "../cli/files/file-errors.ts";
 import { args, dryRunFlag, yesFlag } from "../cli/flags.ts";
 import { plural } from "../cli/output/text.ts";
@@ -33,7 +34,7 @@ interface Application {
 /** Tens of thousands of objects take this long. */
 const APPLY_TIMEOUT = 600_000;
 
-export default class Apply extends GitopsCommand {
+export default class Apply extends ClientCommand {
   static override summary = "Apply configuration files to the server in one transaction.";
   static override destructive = true;
   static override description =
@@ -63,6 +64,13 @@ export default class Apply extends GitopsCommand {
     "<%= config.bin %> <%= command.id %> --schema > svc.schema.json",
   ];
 
+  readonly #configuration = new Configuration(this);
+
+  /** Its endpoints take a dry_run field in the body, which older servers support too. */
+  override get triesOut(): boolean {
+    return false;
+  }
+
   async run() {
     const { args: given, flags } = await this.parse(Apply);
     if (flags.schema) return this.write(`${JSON.stringify(fileSchema(), null, 2)}\n`);
@@ -71,9 +79,9 @@ export default class Apply extends GitopsCommand {
         "give either a saved plan or files, not both",
         "`svc apply plan.json`, or `svc apply -f default.yml`.",
       );
-    const dryRun = this.isDryRun(flags["dry-run"]);
+    const dryRun = this.#configuration.isDryRun(flags["dry-run"]);
     const what = given.plan === undefined ? await this.#ofFiles(flags, dryRun) : await this.#ofPlan(given.plan, dryRun);
-    await this.printChanges(what.changes, new Map(Object.entries(what.secrets)));
+    await this.#configuration.printChanges(what.changes, new Map(Object.entries(what.secrets)));
     if (what.changes.length > 0) {
       this.#guard(what, flags);
       if (!dryRun) await this.#ask(what.changes);
@@ -86,8 +94,8 @@ export default class Apply extends GitopsCommand {
     this.note(`gitops ${dryRun ? "dry run " : ""}succeeded`);
   }
 
-  async #ofFiles(flags: Parameters<GitopsCommand["planned"]>[0], dryRun: boolean): Promise<Application> {
-    const { changes, state, secrets, contents, uploads } = await this.planned(flags, !dryRun);
+  async #ofFiles(flags: Parameters<Configuration["planned"]>[0], dryRun: boolean): Promise<Application> {
+    const { changes, state, secrets, contents, uploads } = await this.#configuration.planned(flags, !dryRun);
     return {
       changes,
       pins: pinsOf(state.things, changes, false),
@@ -101,15 +109,15 @@ export default class Apply extends GitopsCommand {
 
   async #ofPlan(path: string, dryRun: boolean): Promise<Application> {
     const saved = await this.#readPlan(path);
-    for (const [text, names] of saved.masks) this.masks.add(names, text);
+    for (const [text, names] of saved.masks) this.#configuration.masks.add(names, text);
     const { serverUrl } = await this.connection();
     if (saved.serverUrl !== serverUrl)
       throw usage(
         `the plan was made for ${printable(saved.serverUrl)}, not for ${serverUrl}`,
         "Make a plan for this server.",
       );
-    const moved = movedSince(saved.pins, await this.state());
-    for (const one of moved.slice(0, 100)) this.remark(`${titleOf(one)} ${how[one.how]}`);
+    const moved = movedSince(saved.pins, await this.#configuration.state());
+    for (const one of moved.slice(0, 100)) this.#configuration.remark(`${titleOf(one)} ${how[one.how]}`);
     if (moved.length > 0)
       throw new CliError(
         "conflict",
@@ -119,7 +127,7 @@ export default class Apply extends GitopsCommand {
       );
     const current = saved.pins.filter(({ revision }) => revision !== null);
     const { pins, secrets, files, variables } = saved;
-    const changes = await this.withFiles(saved.changes, before(saved.changes), !dryRun);
+    const changes = await this.#configuration.withFiles(saved.changes, before(saved.changes), !dryRun);
     return { changes, pins, secrets, files, variables, uploads: await this.#readUploads(saved), current };
   }
 
@@ -144,12 +152,14 @@ export default class Apply extends GitopsCommand {
   async #upload(files: readonly LargeFile[]): Promise<void> {
     const client = await this.client();
     for (const file of files) {
-      const progress = this.progress(`uploading ${this.masks.hide(printable(file.name))} ...`);
+      const progress = this.progress(`uploading ${this.#configuration.masks.hide(printable(file.name))} ...`);
       try {
         await client.upload(file, {
           signal: this.stop.signal,
           onSent: (sent) =>
-            progress.update(`uploading ${this.masks.hide(printable(file.name))}: ${bar(sent, file.size)}`),
+            progress.update(
+              `uploading ${this.#configuration.masks.hide(printable(file.name))}: ${bar(sent, file.size)}`,
+            ),
         });
       } finally {
         progress.done();

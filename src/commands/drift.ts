@@ -1,8 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { configurationApi } from "../api/edge/configuration.ts";
 import { type Activity, activitiesApi } from "../api/platform/activities.ts";
+import { ClientCommand } from "../cli/client-command.ts";
 import { CliError } from "../cli/errors.ts";
-import { filesFlags, GitopsCommand } from "../cli/features/gitops-command.ts";
+import { Configuration, filesFlags } from "../cli/features/gitops-command.ts";
 import { ago } from "../cli/output/text.ts";
 import { ApiCallError } from "../client/errors.ts";
 import type { Change } from "../gitops/plan/diff.ts";
@@ -14,7 +15,7 @@ import { printable } from "../text/printable.ts";
 /** Maximum number of feed entries to search, from the newest: older entries hardly help. */
 const MOST = 10_000;
 
-export default class Drift extends GitopsCommand {
+export default class Drift extends ClientCommand {
   static override summary = "Show differences between the server and the files, and who made them.";
   static override description =
     "Extra objects are in no file, changed objects differ from the files, and missing objects are only in the files. For each field, the value in the files is shown first, then the " +
@@ -29,11 +30,13 @@ export default class Drift extends GitopsCommand {
     "<%= config.bin %> <%= command.id %> -f default.yml -o json",
   ];
 
+  readonly #configuration = new Configuration(this);
+
   async run() {
     const { flags } = await this.parse(Drift);
-    const { changes, secrets } = await this.planned({ ...flags, "allow-unknown-hosts": true });
+    const { changes, secrets } = await this.#configuration.planned({ ...flags, "allow-unknown-hosts": true });
     const makers = attribute(changes, await this.#activities(changes));
-    await this.#print(hidden(changes, this.masks, secrets).map(asDrift), makers);
+    await this.#print(hidden(changes, this.#configuration.masks, secrets).map(asDrift), makers);
     if (flags["exit-code"] && changes.length > 0) throw new CliError("changes", "");
   }
 
@@ -47,7 +50,7 @@ export default class Drift extends GitopsCommand {
     } catch (error) {
       // Users with roles on teams only cannot read the feed.
       if (!(error instanceof ApiCallError) || error.status !== 403) throw error;
-      this.remark("your role may not read the activity feed, so it is unknown who made the changes");
+      this.#configuration.remark("your role may not read the activity feed, so it is unknown who made the changes");
       return [];
     }
   }
@@ -68,7 +71,7 @@ export default class Drift extends GitopsCommand {
       });
     if (changes.length === 0) return this.log("No drift: the server matches the files.");
     for (const [i, change] of changes.entries()) {
-      const [first, ...rest] = renderChange(change, this.planPaint, words);
+      const [first, ...rest] = renderChange(change, this.#configuration.planPaint, words);
       this.log([`${first} ${this.#by(makers[i] ?? null)}`, ...rest].join("\n"));
     }
     const count = (action: Change["action"]) => changes.filter((change) => change.action === action).length;
@@ -78,7 +81,7 @@ export default class Drift extends GitopsCommand {
   }
 
   #by(maker: Activity | null): string {
-    if (maker === null) return this.planPaint.faint("- by an unknown user");
+    if (maker === null) return this.#configuration.planPaint.faint("- by an unknown user");
     const when = this.relativeTimes ? ago(maker.created_at, this.io.now()) : maker.created_at;
     return `- by ${printable(whoOf(maker))}, ${when}`;
   }

@@ -5,8 +5,9 @@ import * as Flags from "@oclif/core/flags";
 import { bootstrapApi } from "../api/devices/bootstrap.ts";
 import { eulaApi } from "../api/devices/eula.ts";
 import { configurationApi } from "../api/edge/configuration.ts";
+import { ClientCommand } from "../cli/client-command.ts";
 import { failed, usage } from "../cli/errors.ts";
-import { GitopsCommand } from "../cli/features/gitops-command.ts";
+import { Configuration } from "../cli/features/gitops-command.ts";
 import { toWholeFile } from "../cli/files/whole-file.ts";
 import { plural } from "../cli/output/text.ts";
 import { aboutDeleted, deletedLabels } from "../gitops/desired/labels.ts";
@@ -20,7 +21,7 @@ async function* hashed(body: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenera
   }
 }
 
-export default class Export extends GitopsCommand {
+export default class Export extends ClientCommand {
   static override summary = "Export the server's configuration to files for `svc apply`.";
   static override description =
     "A plan of the exported files contains no changes. The server never returns its secrets: they become environment variables, which " +
@@ -36,6 +37,8 @@ export default class Export extends GitopsCommand {
   };
   static override examples = ["<%= config.bin %> <%= command.id %> --dir configuration"];
 
+  readonly #configuration = new Configuration(this);
+
   async run() {
     const { flags } = await this.parse(Export);
     const there = await this.#entries(flags.dir);
@@ -44,9 +47,9 @@ export default class Export extends GitopsCommand {
         `${printable(flags.dir)} is not empty`,
         "Give an empty directory, or overwrite the files in it with --force.",
       );
-    const state = await this.state({ files: true });
+    const state = await this.#configuration.state({ files: true });
     const { files, contents, downloads, variables } = exportFiles(state);
-    for (const use of deletedLabels(state)) this.remark(aboutDeleted(use));
+    for (const use of deletedLabels(state)) this.#configuration.remark(aboutDeleted(use));
     for (const [path, content] of [...files, ...contents]) {
       const target = join(flags.dir, path);
       await mkdir(dirname(target), { recursive: true });
@@ -56,9 +59,13 @@ export default class Export extends GitopsCommand {
       await this.#download(join(flags.dir, path), of, sha256, state.downloads?.[sha256] ?? "");
     for (const path of there)
       if (/\.ya?ml$/.test(path) && !files.has(path))
-        this.remark(`${path} is not part of this export: it is kept, and is applied if a pattern includes it`);
+        this.#configuration.remark(
+          `${path} is not part of this export: it is kept, and is applied if a pattern includes it`,
+        );
     if (variables.length > 0)
-      this.remark(`${plural(variables.length, "secret")} to fill in: see ${join(flags.dir, ".env.example")}`);
+      this.#configuration.remark(
+        `${plural(variables.length, "secret")} to fill in: see ${join(flags.dir, ".env.example")}`,
+      );
     const names = [...files.keys(), ...contents.keys(), ...downloads.keys()];
     await this.report(`${plural(names.length, "file")} in ${printable(flags.dir)}`, {
       dir: flags.dir,

@@ -1,13 +1,14 @@
 import * as Flags from "@oclif/core/flags";
 import { CHANGES_MAX, configurationApi } from "../api/edge/configuration.ts";
+import { ClientCommand } from "../cli/client-command.ts";
 import { CliError, failed } from "../cli/errors.ts";
-import { filesFlags, GitopsCommand, type Planned } from "../cli/features/gitops-command.ts";
+import { Configuration, filesFlags, type Planned } from "../cli/features/gitops-command.ts";
 import { writePrivate } from "../cli/files/private-file.ts";
 import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/plan/guard.ts";
 import { filesOf, pinsOf, secretsOf, uploadsOf } from "../gitops/plan/plan.ts";
 import { savedPlanText } from "../gitops/plan/saved-plan.ts";
 
-export default class Plan extends GitopsCommand {
+export default class Plan extends ClientCommand {
   static override summary = "Show what applying configuration files would add, change and remove.";
   static override description =
     "Nothing is changed. With --out the plan is saved to a file for `svc apply`, which makes exactly these changes, or none " +
@@ -24,17 +25,19 @@ export default class Plan extends GitopsCommand {
     "<%= config.bin %> <%= command.id %> -f default.yml --markdown --out plan.json",
   ];
 
+  readonly #configuration = new Configuration(this);
+
   async run() {
     const { flags } = await this.parse(Plan);
-    const planned = await this.planned(flags);
+    const planned = await this.#configuration.planned(flags);
     const { changes, state } = planned;
     const tooMany = guardRemovals(changes, state.things, DEFAULT_MAX_DELETES);
     if (flags.out === "-") await this.write(await this.#saved(planned));
-    else await this.printChanges(changes, planned.secrets, flags.markdown);
-    if (tooMany !== null) this.remark(`${tooMany}: applying it needs --allow-delete`);
+    else await this.#configuration.printChanges(changes, planned.secrets, flags.markdown);
+    if (tooMany !== null) this.#configuration.remark(`${tooMany}: applying it needs --allow-delete`);
     if (flags.out !== undefined && flags.out !== "-") {
       await writePrivate(flags.out, await this.#saved(planned));
-      this.remark(
+      this.#configuration.remark(
         `${flags.out} contains the plan and the secrets that it sets: keep it private, apply it, then delete it`,
       );
     }

@@ -3,13 +3,14 @@ import * as Flags from "@oclif/core/flags";
 import { labelsApi } from "../api/hosts/labels.ts";
 import { liveQueriesApi } from "../api/inventory/live-queries.ts";
 import { targetsApi } from "../api/inventory/targets.ts";
+import { ClientCommand } from "../cli/client-command.ts";
 import { usage } from "../cli/errors.ts";
-import { LiveCommand, needTargets, targetFlags } from "../cli/features/live-command.ts";
+import { LiveQueries, needTargets, targetFlags } from "../cli/features/live-command.ts";
 import { readText } from "../cli/files/input.ts";
 import { dryRunFlag } from "../cli/flags.ts";
 import { durationMs, plural } from "../cli/output/text.ts";
 
-export default class Query extends LiveCommand {
+export default class Query extends ClientCommand {
   static override summary = "Run SQL on hosts immediately; rows are printed as they arrive.";
   static override description =
     "Ends when every host that is online has replied. The last line on stderr counts all targets by outcome; exit code 6 if some did not reply. An interrupt cancels the query.";
@@ -41,6 +42,8 @@ export default class Query extends LiveCommand {
     "<%= config.bin %> <%= command.id %> 'SELECT name FROM apps' --where 'platform = darwin' -o csv",
   ];
 
+  readonly #live = new LiveQueries(this);
+
   async run() {
     const { args, flags } = await this.parse(Query);
     if ((args.sql === undefined) === (flags.query === undefined))
@@ -51,7 +54,7 @@ export default class Query extends LiveCommand {
         : { query_id: (await this.savedQuery(flags.query)).id };
     const selected = flags["all-hosts"]
       ? { hosts: [], teams: [], labels: [await this.allHosts()] }
-      : await this.selected(flags);
+      : await this.#live.selected(flags);
     if (selected === null && flags.where === undefined) throw needTargets();
     const body = {
       ...what,
@@ -66,11 +69,11 @@ export default class Query extends LiveCommand {
       return this.plan(body);
     }
     const { live_query: query } = await this.call(liveQueriesApi.create, { body });
-    const counts = await this.follow(query, { detach: query.queue_until !== null });
+    const counts = await this.#live.follow(query, { detach: query.queue_until !== null });
     if (query.queue_until !== null && counts.waiting > 0)
       this.note(`the query also runs on hosts that come online later: svc queries live follow ${query.id}`);
-    await this.nameOffline(counts, flags["all-hosts"] ? "id > 0" : flags.where);
-    this.account(counts, query.queue_until);
+    await this.#live.nameOffline(counts, flags["all-hosts"] ? "id > 0" : flags.where);
+    this.#live.account(counts, query.queue_until);
   }
 
   private async allHosts(): Promise<number> {

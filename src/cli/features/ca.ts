@@ -85,11 +85,7 @@ export async function authorityFields(
 }
 
 /** The object of the type in a file: either nested under the type as in the API, or its fields at the top level. */
-export function authorityIn(
-  command: ClientCommand,
-  type: CaType,
-  body: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
+export function authorityIn(type: CaType, body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const inner = body[type];
   return { ...((typeof inner === "object" && inner !== null ? inner : body) as Record<string, unknown>) };
 }

@@ -1,7 +1,5 @@
 // Shared by the commands for a host's own page, which authenticate with the page's token instead of a sign-in.
-import type { Interfaces } from "@oclif/core";
 import { ApiCallError } from "../../client/errors.ts";
-import { ClientCommand } from "../client-command.ts";
 import { denied, usage } from "../errors.ts";
 import { readSecret, secretFlags } from "../files/input.ts";
 import { args } from "../flags.ts";
@@ -27,13 +25,3 @@ export const deviceErrorOf = <E extends Error>(error: E) =>
   error instanceof ApiCallError && error.status === 401 && !error.isSsoRequired
     ? denied("the token does not belong to a host, or has expired", "The host's agent creates a new token every hour.")
     : error;
-
-export abstract class DeviceCommand extends ClientCommand {
-  protected deviceToken(given: string | undefined, flags: Flags): Promise<string> {
-    return deviceTokenOf(this.io, given, flags);
-  }
-
-  protected override async catch(error: Interfaces.CommandError): Promise<void> {
-    return super.catch(deviceErrorOf(error));
-  }
-}

@@ -1,7 +1,6 @@
 // Shared by plan, apply and drift: reads the files, fetches the server's state once, and computes the differences.
 
 import { delimiter } from "node:path";
-import type { Interfaces } from "@oclif/core";
 import * as Flags from "@oclif/core/flags";
 import { DRY_RUN } from "../../api/dry-run.ts";
 import { type ConfigurationState, configurationApi } from "../../api/edge/configuration.ts";
@@ -24,12 +23,12 @@ import { filesOf, otherTeams, planOf, secretsOf, toThingChange } from "../../git
 import { type Paint, planJson, renderMarkdown, renderPlan, titleOf } from "../../gitops/plan/render.ts";
 import { printable } from "../../text/printable.ts";
 import { isTrue } from "../auth/connection.ts";
+import type { ClientCommand } from "../client-command.ts";
 import { CliError, denied, failed, usage } from "../errors.ts";
 import { textOf } from "../files/file-errors.ts";
-import type { Progress } from "../output/progress.ts";
 import { plural } from "../output/text.ts";
 import { notMasked } from "../views/variable.ts";
-import { PackageBatchCommand } from "./package-batches.ts";
+import { waitForPackages } from "./package-batches.ts";
 
 export const filesFlags = {
   file: Flags.string({
@@ -106,28 +105,30 @@ const DOWNLOADS_MAX = 500;
 /** How long the server itself tries. */
 const DOWNLOAD_TIMEOUT = "3h";
 
-export abstract class GitopsCommand extends PackageBatchCommand {
+export class Configuration {
+  readonly #command: ClientCommand;
   /** Names of the teams that the server has. */
   #teams: ReadonlySet<string> = new Set();
   /** The server's default settings, once the state was read. */
   #defaults: ConfigurationState["defaults"] | undefined;
 
   /** Values of the environment's variables, which no output contains. */
-  protected masks = new Masks();
+  masks = new Masks();
 
-  /** Endpoints of configuration take a dry_run field in the body, which older servers support too. */
-  override get triesOut(): boolean {
-    return false;
+  constructor(command: ClientCommand) {
+    this.#command = command;
+    command.hide = (text) => this.masks.hide(text);
+    command.explain = (error) => withoutSecrets(error, command.hide);
   }
 
   /** Compares the files with the state of the server. `downloads`: lets the server download what the files name. */
-  protected async planned(flags: FilesFlags, downloads = false): Promise<Planned> {
+  async planned(flags: FilesFlags, downloads = false): Promise<Planned> {
     const paths = this.#paths(flags);
     const files = await readFiles(paths, {
-      environment: this.io.env,
+      environment: this.#command.io.env,
       allowedNames: await this.#allowedNames(flags),
       directory: process.cwd(),
-      stdin: paths.includes("-") ? await this.io.readStdin() : null,
+      stdin: paths.includes("-") ? await this.#command.io.readStdin() : null,
       allowUnknownKeys: this.#isOn(flags["allow-unknown-keys"], "SVC_APPLY_ALLOW_UNKNOWN_KEYS"),
     });
     this.masks = files.masks;
@@ -197,7 +198,7 @@ export abstract class GitopsCommand extends PackageBatchCommand {
       skip_checks: true,
     };
     try {
-      await this.call(configurationApi.apply, { body }, inDryRun);
+      await this.#command.call(configurationApi.apply, { body }, inDryRun);
     } catch (error) {
       if (!(error instanceof ApiCallError) || error.status !== 403) throw error;
       const named = beyond.slice(0, 3).map(titleOf).join(", ");
@@ -212,7 +213,7 @@ export abstract class GitopsCommand extends PackageBatchCommand {
    * The things with the digests of the files that the server has for them. It downloads those that it does not have yet,
    * one team after the other; without `downloads`, the present files stay.
    */
-  protected async withFiles<T extends Thing>(
+  async withFiles<T extends Thing>(
     things: readonly T[],
     before: ReadonlyMap<string, Json>,
     downloads: boolean,
@@ -246,8 +247,11 @@ export abstract class GitopsCommand extends PackageBatchCommand {
     const digests: string[] = [];
     for (let at = 0; at < files.length; at += DOWNLOADS_MAX) {
       const packages = files.slice(at, at + DOWNLOADS_MAX);
-      const { request_uuid } = await this.call(packageBatchesApi.start, { query, body: { software: { packages } } });
-      const { status, message, files: found } = await this.waitForBatch(request_uuid, DOWNLOAD_TIMEOUT);
+      const { request_uuid } = await this.#command.call(packageBatchesApi.start, {
+        query,
+        body: { software: { packages } },
+      });
+      const { status, message, files: found } = await waitForPackages(this.#command, request_uuid, DOWNLOAD_TIMEOUT);
       if (status === "failed" || found === null)
         throw failed(`nothing was changed: ${message || "the server did not keep the downloaded files"}`);
       digests.push(...found.map(({ hash_sha256 }) => hash_sha256));
@@ -256,85 +260,59 @@ export abstract class GitopsCommand extends PackageBatchCommand {
   }
 
   /** The current state on the server of everything that files can describe. */
-  protected async state({
-    secrets,
-    hosts = [],
-    files = false,
-    keptTeams,
-  }: StateRequest = {}): Promise<ConfigurationState> {
-    const progress = this.progress("reading the server's state ...");
+  async state({ secrets, hosts = [], files = false, keptTeams }: StateRequest = {}): Promise<ConfigurationState> {
+    const progress = this.#command.progress("reading the server's state ...");
     const body = {
       secrets: Object.fromEntries(secrets ?? []),
       hosts: [...hosts],
       ...(files ? { files } : {}),
       ...(keptTeams === undefined ? {} : { hosts_of_teams_except: [...keptTeams] }),
     };
-    const state = await this.call(configurationApi.state, { body }).finally(() => progress.done());
+    const state = await this.#command.call(configurationApi.state, { body }).finally(() => progress.done());
     this.#defaults = state.defaults;
     this.#teams = new Set(state.things.filter(({ kind }) => kind === "team").map(({ name }) => name));
     const unknown = [...new Set(state.things.map(({ kind }) => kind))].filter((kind) => !Object.hasOwn(kinds, kind));
     if (unknown.length > 0)
       this.remark(
-        `this version of svc does not know these kinds of objects, which the server has: ${unknown.join(", ")}. They are left out and kept unchanged: update svc`,
+        `this.#command version of svc does not know these kinds of objects, which the server has: ${unknown.join(", ")}. They are left out and kept unchanged: update svc`,
       );
     return state;
   }
 
   /** Prints the plan to stdout, as text, Markdown or structured output. */
-  protected async printChanges(
-    given: readonly Change[],
-    secrets: ReadonlyMap<string, string>,
-    markdown = false,
-  ): Promise<void> {
+  async printChanges(given: readonly Change[], secrets: ReadonlyMap<string, string>, markdown = false): Promise<void> {
     const changes = hidden(given, this.masks, secrets);
-    if (markdown) await this.write(renderMarkdown(changes, this.#defaults));
-    else if (!this.structured) await this.write(renderPlan(changes, this.planPaint, this.#defaults));
-    else if (this.format === "json" || this.format === "yaml") await this.printOne(planJson(changes));
-    else await this.printList(planJson(changes).changes, { columns: ["action", "kind", "team", "name", "fields"] });
-  }
-
-  override note(message: string): void {
-    super.note(this.masks.hide(message));
-  }
-
-  override progress(text: string): Progress {
-    return super.progress(this.masks.hide(text));
-  }
-
-  /** Errors of the server and of the system quote values, too. */
-  protected override async catch(error: Interfaces.CommandError): Promise<void> {
-    const hide = (text: string) => this.masks.hide(text);
-    const reasons = "errors" in error && Array.isArray(error.errors) ? (error.errors as readonly FieldReason[]) : null;
-    Object.assign(error, {
-      message: hide(error.message),
-      stack: hide(error.stack ?? ""),
-      ...("hint" in error && typeof error.hint === "string" ? { hint: hide(error.hint) } : {}),
-      ...(reasons ? { errors: reasons.map(({ name, reason }) => ({ name: hide(name), reason: hide(reason) })) } : {}),
-    });
-    await super.catch(error);
+    if (markdown) await this.#command.write(renderMarkdown(changes, this.#defaults));
+    else if (!this.#command.structured) await this.#command.write(renderPlan(changes, this.planPaint, this.#defaults));
+    else if (this.#command.format === "json" || this.#command.format === "yaml")
+      await this.#command.printOne(planJson(changes));
+    else
+      await this.#command.printList(planJson(changes).changes, {
+        columns: ["action", "kind", "team", "name", "fields"],
+      });
   }
 
   /** Prints a warning or note about the run. */
-  protected remark(text: string): void {
-    this.note(`${this.paint(33, "[!]")} ${printable(text)}`);
+  remark(text: string): void {
+    this.#command.note(`${this.#command.paint(33, "[!]")} ${printable(text)}`);
   }
 
-  protected get planPaint(): Paint {
-    const paint = (code: number) => (text: string) => this.paint(code, text, "stdout");
+  get planPaint(): Paint {
+    const paint = (code: number) => (text: string) => this.#command.paint(code, text, "stdout");
     return { added: paint(32), changed: paint(33), removed: paint(31), faint: paint(2) };
   }
 
-  protected isDryRun(flag: boolean | undefined): boolean {
+  isDryRun(flag: boolean | undefined): boolean {
     return this.#isOn(flag, "SVC_APPLY_DRY_RUN");
   }
 
   #isOn(flag: boolean | undefined, name: string): boolean {
-    return flag ?? isTrue(this.io.env[name]);
+    return flag ?? isTrue(this.#command.io.env[name]);
   }
 
   /** Null: all. */
   async #allowedNames(flags: FilesFlags): Promise<readonly string[] | null> {
-    const { env } = this.io;
+    const { env } = this.#command.io;
     const named = flags["env-allow"] ?? (env.SVC_APPLY_ENV_ALLOW === undefined ? undefined : [env.SVC_APPLY_ENV_ALLOW]);
     const file = flags["env-allow-file"] ?? env.SVC_APPLY_ENV_ALLOW_FILE;
     if (named === undefined && !file) return null;
@@ -360,7 +338,7 @@ export abstract class GitopsCommand extends PackageBatchCommand {
 
   #paths({ file }: FilesFlags): string[] {
     if (file !== undefined && file.length > 0) return [...file];
-    const named = (this.io.env.SVC_APPLY_FILE ?? "")
+    const named = (this.#command.io.env.SVC_APPLY_FILE ?? "")
       .split(new RegExp(`[\n${delimiter}]`))
       .filter((path) => path !== "");
     if (named.length === 0)
@@ -380,16 +358,27 @@ export abstract class GitopsCommand extends PackageBatchCommand {
     this.#warnOf(problems);
     const errors = problems.filter(({ severity }) => severity === "error").sort(byPlace);
     const what = `${plural(errors.length, "error")} in the files`;
-    if (this.format === "json")
+    if (this.#command.format === "json")
       throw new CliError(
         "failed",
         what,
         undefined,
         errors.map(({ file, line, column, message }) => ({ name: `${file}:${line}:${column}`, reason: message })),
       );
-    for (const problem of errors) this.note(printable(renderProblem(problem)));
+    for (const problem of errors) this.#command.note(printable(renderProblem(problem)));
     throw new CliError("failed", what, "Nothing was changed.");
   }
+}
+
+/** Errors of the server and of the system quote values, too. */
+function withoutSecrets(error: Error, hide: (text: string) => string): Error {
+  const reasons = "errors" in error && Array.isArray(error.errors) ? (error.errors as readonly FieldReason[]) : null;
+  return Object.assign(error, {
+    message: hide(error.message),
+    stack: hide(error.stack ?? ""),
+    ...("hint" in error && typeof error.hint === "string" ? { hint: hide(error.hint) } : {}),
+    ...(reasons ? { errors: reasons.map(({ name, reason }) => ({ name: hide(name), reason: hide(reason) })) } : {}),
+  });
 }
 
 /** By the keys of the things. */

@@ -5,7 +5,7 @@ import type { Host } from "../../api/hosts/host.ts";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ApiCallError } from "../../client/errors.ts";
 import { printable } from "../../text/printable.ts";
-import { ClientCommand } from "../client-command.ts";
+import type { ClientCommand } from "../client-command.ts";
 import { CliError, errorReport, failed } from "../errors.ts";
 import type { View } from "../output/output.ts";
 import { plural } from "../output/text.ts";
@@ -66,15 +66,26 @@ const view: View = {
   ],
 };
 
-export abstract class HostActionCommand extends ClientCommand {
-  protected abstract readonly action: Action;
-  protected abstract request(id: number, options: AsShown): Promise<State>;
+/** What differs between the three commands. */
+export interface HostAction {
+  readonly action: Action;
+  request(id: number, options: AsShown): Promise<State>;
   /** Asks for confirmation; how strict that is depends on the action. */
-  protected abstract ask(question: string, hosts: readonly Target[]): Promise<void>;
+  ask(question: string, hosts: readonly Target[]): Promise<void>;
+}
 
-  protected async act(names: readonly string[], flags: Given): Promise<void> {
+export class HostActions {
+  readonly #command: ClientCommand;
+  readonly #steps: HostAction;
+
+  constructor(command: ClientCommand, steps: HostAction) {
+    this.#command = command;
+    this.#steps = steps;
+  }
+
+  async act(names: readonly string[], flags: Given): Promise<void> {
     const timeout = timeoutOf(flags);
-    const hosts = await findTargets(this, names, flags);
+    const hosts = await findTargets(this.#command, names, flags);
     const target = shortNameOf(hosts);
     if (flags["dry-run"] === true) {
       const shown = hosts.map(({ id, display_name, platform, mdm }) => ({
@@ -84,55 +95,57 @@ export abstract class HostActionCommand extends ClientCommand {
         device_status: mdm.device_status,
         pending_action: mdm.pending_action,
       }));
-      const outcomes = await this.beginAll(hosts);
-      for (const { host, reason } of outcomes) if (reason !== undefined) this.note(`${host}: ${reason}`);
-      await this.printPlan(`${this.action} ${target}`, shown);
-      return this.conclude(outcomes);
+      const outcomes = await this.#beginAll(hosts);
+      for (const { host, reason } of outcomes) if (reason !== undefined) this.#command.note(`${host}: ${reason}`);
+      await this.#command.printPlan(`${this.#steps.action} ${target}`, shown);
+      return this.#conclude(outcomes);
     }
-    await this.ask(`${this.action[0]!.toUpperCase()}${this.action.slice(1)} ${target}?`, hosts);
+    await this.#steps.ask(`${this.#steps.action[0]!.toUpperCase()}${this.#steps.action.slice(1)} ${target}?`, hosts);
 
-    let outcomes = await this.beginAll(hosts);
+    let outcomes = await this.#beginAll(hosts);
     let waited: unknown;
     if (flags.wait === true) {
       // The outcome of each host is also reported if the wait ends early.
       const progress = (now: Outcome[]) => {
         outcomes = now;
       };
-      waited = await this.follow(outcomes, timeout, progress).catch((error: unknown) => error);
+      waited = await this.#follow(outcomes, timeout, progress).catch((error: unknown) => error);
       if (waited instanceof Error && !(waited instanceof CliError)) throw waited;
-    } else for (const one of outcomes) if (isOpen(one)) this.note(`${one.host}: ${this.pendingText(one)}`);
-    await this.printList(outcomes, view);
-    this.conclude(outcomes);
+    } else for (const one of outcomes) if (isOpen(one)) this.#command.note(`${one.host}: ${this.#pendingText(one)}`);
+    await this.#command.printList(outcomes, view);
+    this.#conclude(outcomes);
     if (waited) throw waited;
   }
 
-  private async beginAll(hosts: readonly Target[]): Promise<Outcome[]> {
+  async #beginAll(hosts: readonly Target[]): Promise<Outcome[]> {
     let asked = 0;
     try {
       return await inParts(hosts, async (host) => {
-        const outcome = await this.begin(host, hosts.length === 1);
+        const outcome = await this.#begin(host, hosts.length === 1);
         asked++;
         return outcome;
       });
     } catch (error) {
-      if (!this.stop.signal.aborted) throw error;
+      if (!this.#command.stop.signal.aborted) throw error;
       throw interrupted({
-        what: `${asked} of ${plural(hosts.length, "host")}: ${this.action} was requested`,
+        what: `${asked} of ${plural(hosts.length, "host")}: ${this.#steps.action} was requested`,
         hint: "`svc hosts upcoming HOST` shows pending actions, `svc hosts cancel` cancels them.",
       });
     }
   }
 
   /** With several hosts, a refused host does not fail the others: the refusal is reported as its outcome. */
-  private async begin({ id, display_name, mdm }: Target, alone: boolean): Promise<Outcome> {
+  async #begin({ id, display_name, mdm }: Target, alone: boolean): Promise<Outcome> {
     const host = printable(display_name);
     try {
       const shown = await selectionOfHosts([{ id }]);
-      const state = await asShown(shown, (options) => this.request(id, options));
+      const state = await asShown(shown, (options) => this.#steps.request(id, options));
       const { device_status, pending_action, unlock_pin, approval } = state;
       const pin = unlock_pin === undefined ? {} : { unlock_pin };
       if (approval) {
-        const reason = this.triesOut ? "needs approval" : `needs approval: svc approvals approve ${approval.id}`;
+        const reason = this.#command.triesOut
+          ? "needs approval"
+          : `needs approval: svc approvals approve ${approval.id}`;
         return { id, host, outcome: "pending", device_status, pending_action, reason, approval_id: approval.id };
       }
       const begun = { id, host, device_status, pending_action, ...pin };
@@ -147,11 +160,11 @@ export abstract class HostActionCommand extends ClientCommand {
     }
   }
 
-  private async follow(outcomes: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
-    const progress = this.progress(`waiting for ${plural(outcomes.length, "host")} ...`);
+  async #follow(outcomes: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
+    const progress = this.#command.progress(`waiting for ${plural(outcomes.length, "host")} ...`);
     let now = [...outcomes];
     const done = async () => {
-      now = await inParts(now, (one) => (isOpen(one) ? this.look(one) : Promise.resolve(one)));
+      now = await inParts(now, (one) => (isOpen(one) ? this.#look(one) : Promise.resolve(one)));
       report(now);
       const open = now.filter(isOpen).length;
       progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);
@@ -160,45 +173,51 @@ export abstract class HostActionCommand extends ClientCommand {
     const going = (): Going => {
       const open = now.filter(isOpen);
       return {
-        what: `the ${this.action} is still pending on ${plural(open.length, "host")}`,
+        what: `the ${this.#steps.action} is still pending on ${plural(open.length, "host")}`,
         hint: open.every(needsPin)
           ? "It ends when someone enters the PIN on the Mac."
           : "It runs when the host is online. `svc hosts upcoming HOST` shows it, `svc hosts cancel` cancels it.",
       };
     };
-    await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
+    await waitFor(this.#command.io, this.#command.stop.signal, { timeout, done, going }).finally(progress.done);
   }
 
-  private async look(before: Outcome): Promise<Outcome> {
+  async #look(before: Outcome): Promise<Outcome> {
     const input = { params: { id: before.id }, query: { exclude_software: true } };
     try {
-      const { mdm, platform } = (await this.call(hostsApi.get, input)).host;
+      const { mdm, platform } = (await this.#command.call(hostsApi.get, input)).host;
       const { device_status, pending_action, action_failure } = mdm;
       const state = { ...before, device_status, pending_action };
-      if (pending_action === this.action) return state;
-      if (device_status === wanted[this.action]) return { ...state, outcome: "done" };
-      if (this.action === "lock" && unlockedByUsers.has(platform) && action_failure === undefined)
+      if (pending_action === this.#steps.action) return state;
+      if (device_status === wanted[this.#steps.action]) return { ...state, outcome: "done" };
+      if (this.#steps.action === "lock" && unlockedByUsers.has(platform) && action_failure === undefined)
         return { ...state, outcome: "done" };
       if (pending_action === "" && needsPin(state)) return state;
-      return { ...state, outcome: "failed", reason: printable(action_failure ?? `the ${this.action} was cancelled`) };
+      return {
+        ...state,
+        outcome: "failed",
+        reason: printable(action_failure ?? `the ${this.#steps.action} was cancelled`),
+      };
     } catch (error) {
       if (!(error instanceof ApiCallError) || error.status !== 404) throw error;
       return { ...before, outcome: "failed", reason: "the host was deleted" };
     }
   }
 
-  private pendingText(one: Outcome): string {
-    return needsPin(one) ? `enter the PIN ${one.unlock_pin} on the Mac to unlock it` : `${this.action} is pending`;
+  #pendingText(one: Outcome): string {
+    return needsPin(one)
+      ? `enter the PIN ${one.unlock_pin} on the Mac to unlock it`
+      : `${this.#steps.action} is pending`;
   }
 
-  private conclude(outcomes: readonly Outcome[]): void {
+  #conclude(outcomes: readonly Outcome[]): void {
     const bad = outcomes.filter(({ outcome }) => outcome === "failed");
     const [first] = bad;
     if (first && outcomes.length === 1) throw failed(`${first.host}: ${first.reason}`);
     if (bad.length === outcomes.length) throw failed(`failed on all hosts: ${first?.reason}`);
     if (bad.length > 0) throw new CliError("partial", `${bad.length} of ${plural(outcomes.length, "host")} failed`);
     const approvals = outcomes.flatMap(({ approval_id: id }) => (id === undefined ? [] : [{ id }]));
-    if (approvals.length > 0) throw this.triesOut ? wouldNeedApproval() : needsApproval(approvals);
+    if (approvals.length > 0) throw this.#command.triesOut ? wouldNeedApproval() : needsApproval(approvals);
   }
 }
 

@@ -112,7 +112,7 @@ export async function pickedHostsAs<T>(
   return (await command.rows(hostsApi.list, { query }, "hosts")).map(of);
 }
 
-export async function shownNamed(command: ClientCommand, hosts: readonly Picked[]): Promise<Shown> {
+export async function shownNamed(hosts: readonly Picked[]): Promise<Shown> {
   return { first: hosts, selection: await selectionOfHosts(hosts) };
 }
 
@@ -122,7 +122,7 @@ export async function shownPicked(command: ClientCommand, filters: Filters, may:
     const query = { ...filters, may };
     const { hosts, meta } = await command.call(hostsApi.list, { query: { ...query, page: 0, per_page: TOLD } });
     const first = hosts.map(pickedOf);
-    if (!meta.has_next_results) return shownNamed(command, first);
+    if (!meta.has_next_results) return shownNamed(first);
     const { count, digest = "" } = await command.call(hostsApi.count, { query: { ...query, digest: true } });
     // Retry if there are now fewer hosts than were listed: the list and the count do not match.
     if (count > first.length) return { first, selection: { count, digest } };
@@ -149,7 +149,7 @@ export function printSelection(command: ClientCommand, { first, selection }: Sho
   if (selection.count > TOLD) command.note(`  and ${selection.count - TOLD} more`);
 }
 
-export function nameOfShown(command: ClientCommand, { first, selection: { count } }: Shown): string {
+export function nameOfShown({ first, selection: { count } }: Shown): string {
   const [only] = first;
   return count === 1 && only ? printable(only.display_name) : plural(count, "host");
 }

@@ -1,12 +1,12 @@
 // Shared by the commands that run live queries: target selection, rows as they arrive, and the summary at the end.
-import type { Interfaces } from "@oclif/core";
+
 import * as Flags from "@oclif/core/flags";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { type LiveQuery, type LiveResult, type LiveStatus, liveQueriesApi } from "../../api/inventory/live-queries.ts";
 import { ApiCallError, Unreachable } from "../../client/errors.ts";
 import { readEvents } from "../../client/events.ts";
 import { printable } from "../../text/printable.ts";
-import { ClientCommand } from "../client-command.ts";
+import type { ClientCommand } from "../client-command.ts";
 import { CliError, usage } from "../errors.ts";
 import { isNoTeam, listOf } from "../flags.ts";
 import { pick } from "../output/fields.ts";
@@ -47,16 +47,18 @@ interface Chosen {
   readonly teams: (string | null)[];
 }
 
-export abstract class LiveCommand extends ClientCommand {
+export class LiveQueries {
+  readonly #command: ClientCommand;
   #chosen: (Chosen & { readonly hosts: readonly number[] }) | null = null;
   readonly #answered = new Set<number>();
 
-  protected override async catch(error: Interfaces.CommandError): Promise<void> {
-    return super.catch(explainRefusal(error));
+  constructor(command: ClientCommand) {
+    this.#command = command;
+    command.explain = explainRefusal;
   }
 
   /** The targets from the flags as ids; null if there are none. */
-  protected async selected(flags: {
+  async selected(flags: {
     readonly hosts?: string[] | undefined;
     readonly labels?: string[] | undefined;
     readonly teams?: string[] | undefined;
@@ -65,14 +67,14 @@ export abstract class LiveCommand extends ClientCommand {
     if (hosts.length + labels.length + teams.length === 0) return null;
     const names: Chosen = { labels: [], teams: [] };
     const ids = { hosts: [] as number[], labels: [] as number[], teams: [] as number[] };
-    for (const name of hosts) ids.hosts.push((await this.host(name)).id);
+    for (const name of hosts) ids.hosts.push((await this.#command.host(name)).id);
     for (const name of labels) {
-      const { id, name: own } = await this.label(name);
+      const { id, name: own } = await this.#command.label(name);
       ids.labels.push(id);
       names.labels.push(own);
     }
     for (const name of teams) {
-      const { id, name: own } = isNoTeam(name) ? { id: 0, name: null } : await this.team(name);
+      const { id, name: own } = isNoTeam(name) ? { id: 0, name: null } : await this.#command.team(name);
       ids.teams.push(id);
       names.teams.push(own);
     }
@@ -84,20 +86,20 @@ export abstract class LiveCommand extends ClientCommand {
    * Prints results until the query ends, or with `detach` until no online host is left that may answer. Returns the
    * counts. An interrupt cancels the query, unless somebody else started it.
    */
-  protected async follow(query: LiveQuery, options: { detach?: boolean; keep?: boolean } = {}): Promise<Counts> {
-    const printer = this.printer();
-    const progress = this.progress(`querying ${plural(query.counts.targets, "host")} ...`);
+  async follow(query: LiveQuery, options: { detach?: boolean; keep?: boolean } = {}): Promise<Counts> {
+    const printer = this.#printer();
+    const progress = this.#command.progress(`querying ${plural(query.counts.targets, "host")} ...`);
     const clear = () => {
-      if (this.io.tty.stderr) progress.done();
+      if (this.#command.io.tty.stderr) progress.done();
     };
     let counts = query.counts;
     try {
-      for await (const event of this.events(query.id)) {
+      for await (const event of this.#events(query.id)) {
         if (event.type === "result") {
           clear();
           const { host, error } = event.data;
           this.#answered.add(host.id);
-          if (error !== null) this.note(`${printable(host.display_name)}: ${printable(error)}`);
+          if (error !== null) this.#command.note(`${printable(host.display_name)}: ${printable(error)}`);
           await printer.add(event.data);
         } else {
           counts = event.data.counts;
@@ -108,16 +110,16 @@ export abstract class LiveCommand extends ClientCommand {
       }
     } catch (error) {
       clear();
-      if (!this.stop.signal.aborted) throw error;
+      if (!this.#command.stop.signal.aborted) throw error;
       if (options.keep)
         throw interrupted({
           what: `live query ${query.id} continues`,
           hint: `\`svc queries live follow ${query.id}\` shows its results from the start, \`svc queries live cancel ${query.id}\` cancels it.`,
         });
       await printer.end();
-      counts = await this.cancelled(query.id);
-      this.note("interrupted: the live query was cancelled");
-      this.note(accounting(counts));
+      counts = await this.#cancelled(query.id);
+      this.#command.note("interrupted: the live query was cancelled");
+      this.#command.note(accounting(counts));
       throw new CliError("interrupted", "");
     }
     clear();
@@ -126,45 +128,45 @@ export abstract class LiveCommand extends ClientCommand {
   }
 
   /** Prints the summary line and sets the matching exit code. */
-  protected account(counts: Counts, waitsUntil: string | null = null): void {
-    this.note(accounting(counts, waitsUntil));
+  account(counts: Counts, waitsUntil: string | null = null): void {
+    this.#command.note(accounting(counts, waitsUntil));
     if (counts.answered < counts.targets) throw new CliError("partial", "");
   }
 
   /** Names offline hosts for people, as many as fit on a line. */
-  protected async nameOffline({ offline }: Counts, where: string | undefined): Promise<void> {
-    if (offline === 0 || this.structured) return;
+  async nameOffline({ offline }: Counts, where: string | undefined): Promise<void> {
+    if (offline === 0 || this.#command.structured) return;
     const targets = targetsWhere(this.#chosen, where);
     if (targets === null) return;
     const query = { where: `(${targets}) and not online`, order_key: "display_name" as const, per_page: NAMED_FROM };
     try {
-      const { hosts } = await this.call(hostsApi.list, { query });
+      const { hosts } = await this.#command.call(hostsApi.list, { query });
       const names = hosts.filter(({ id }) => !this.#answered.has(id)).map((host) => printable(host.display_name));
       if (names.length === 0) return;
       const shown = names.slice(0, Math.min(NAMED, offline));
       const more = offline - shown.length;
-      this.note(`offline: ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
+      this.#command.note(`offline: ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
     } catch (error) {
       // The summary contains the number of offline hosts anyway.
       if (!(error instanceof ApiCallError)) throw error;
     }
   }
 
-  private async cancelled(id: number): Promise<Counts> {
-    const connection = await this.connection();
+  async #cancelled(id: number): Promise<Counts> {
+    const connection = await this.#command.connection();
     // This run's own client has been aborted by the interrupt.
-    const client = this.clientFor(connection, await connection.token(), new AbortController().signal);
+    const client = this.#command.clientFor(connection, await connection.token(), new AbortController().signal);
     return (await client.call(liveQueriesApi.cancel, { params: { id } })).live_query.counts;
   }
 
   /** Events of the stream; resumes when the connection breaks. */
-  private async *events(
+  async *#events(
     id: number,
   ): AsyncGenerator<{ type: "result"; data: LiveResult } | { type: "status"; data: LiveStatus }> {
     let last = "";
     for (let tried = 0; ; tried++) {
       try {
-        const client = await this.client();
+        const client = await this.#command.client();
         const { body } = await client.open(
           liveQueriesApi.stream,
           { params: { id } },
@@ -181,31 +183,32 @@ export abstract class LiveCommand extends ClientCommand {
           if (status.status === "finished") return;
         }
       } catch (error) {
-        this.stop.signal.throwIfAborted();
+        this.#command.stop.signal.throwIfAborted();
         if (error instanceof CliError || !isBroken(error)) throw error;
         if (tried >= RECONNECTS) throw error;
       }
       if (tried >= RECONNECTS) throw new CliError("unreachable", "the stream of results was interrupted repeatedly");
-      await this.io.sleep(Math.min(5_000, 250 * 2 ** tried), this.stop.signal);
+      await this.#command.io.sleep(Math.min(5_000, 250 * 2 ** tried), this.#command.stop.signal);
     }
   }
 
-  private printer(): { add(result: LiveResult): Promise<void>; end(): Promise<void> } {
-    const chosen = this.common.output ?? this.io.env.SVC_OUTPUT ?? "";
-    if (this.common.json !== true && chosen === "" && !this.io.tty.stdout) this.common.output = "ndjson";
-    const { format } = this;
-    const fields = typeof this.common.fields === "string" ? listOf([this.common.fields]) : null;
+  #printer(): { add(result: LiveResult): Promise<void>; end(): Promise<void> } {
+    const chosen = this.#command.common.output ?? this.#command.io.env.SVC_OUTPUT ?? "";
+    if (this.#command.common.json !== true && chosen === "" && !this.#command.io.tty.stdout)
+      this.#command.common.output = "ndjson";
+    const { format } = this.#command;
+    const fields = typeof this.#command.common.fields === "string" ? listOf([this.#command.common.fields]) : null;
     // The columns depend on the hosts' results, so --fields is applied here without validation.
-    this.common.fields = undefined;
+    this.#command.common.fields = undefined;
     const shape = (row: Row): Row => (fields === null ? row : pick(row, fields));
     if (format === "ndjson") {
       return {
-        add: (result) => this.printList(rowsOf(result).map(shape), { columns: [] }),
+        add: (result) => this.#command.printList(rowsOf(result).map(shape), { columns: [] }),
         end: async () => {},
       };
     }
-    if (format === "table" && this.io.tty.stdout) {
-      const table = this.liveTable();
+    if (format === "table" && this.#command.io.tty.stdout) {
+      const table = this.#command.liveTable();
       return {
         add: async (result) => table.add(rowsOf(result).map((row) => (fields === null ? withoutId(row) : shape(row)))),
         end: async () => {},
@@ -217,7 +220,7 @@ export abstract class LiveCommand extends ClientCommand {
       end: () => {
         const keys = new Set(kept.flatMap((row) => Object.keys(row)));
         if (kept.length === 0) for (const key of fields ?? ["host_hostname", "host_id"]) keys.add(key);
-        return this.printList(kept, { columns: [...keys] }, "no rows");
+        return this.#command.printList(kept, { columns: [...keys] }, "no rows");
       },
     };
   }

@@ -111,7 +111,7 @@ export async function followAll<T>(
 }
 
 /** Fails if it failed on a host; `bad`: the hosts on which it did. */
-export function concludeAll(command: ClientCommand, all: readonly unknown[], bad: readonly FailedOn[]): void {
+export function concludeAll(all: readonly unknown[], bad: readonly FailedOn[]): void {
   const [first] = bad;
   if (first === undefined) return;
   if (all.length === 1) throw failed(`${first.host}: ${first.reason}`);
@@ -123,7 +123,7 @@ export function concludeAll(command: ClientCommand, all: readonly unknown[], bad
 export async function askTyped(command: ClientCommand, question: string, hosts: readonly Target[]): Promise<void> {
   const [host] = hosts;
   if (hosts.length !== 1 || !host) {
-    printSelection(command, await shownNamed(command, hosts));
+    printSelection(command, await shownNamed(hosts));
     return command.confirmTyped(question, String(hosts.length));
   }
   const { hostname, display_name } = host;

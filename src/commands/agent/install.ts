@@ -24,7 +24,7 @@ export default class AgentInstall extends BaseCommand {
     const platform = await asCliError(() => platformToInstall(root, `${this.config.bin} agent run`));
     const program = [process.execPath, join(this.config.root, "bin", "run.js"), "agent"];
     const where = { root, isDryRun: this.triesOut };
-    const { changes, commands } = await asRoot(this, () =>
+    const { changes, commands } = await asRoot(() =>
       install(servicePlan({ ...setup, platform, program }), statusCommand(platform), where),
     );
     const verb = this.triesOut ? "would be " : "";

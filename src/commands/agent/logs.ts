@@ -18,6 +18,6 @@ export default class AgentLogs extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(AgentLogs);
     const command = logCommand(await asCliError(() => installedPlatform(null)), flags);
-    if ((await asRoot(this, () => show(command))) !== 0) throw failed(`${command[0]} could not show the log`);
+    if ((await asRoot(() => show(command))) !== 0) throw failed(`${command[0]} could not show the log`);
   }
 }

@@ -16,7 +16,7 @@ export default class AgentStatus extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(AgentStatus);
     const platform = await asCliError(() => installedPlatform(null));
-    const status = await asRoot(this, async () =>
+    const status = await asRoot(async () =>
       agentStatus(platform, flags["state-dir"] ?? (await installedStateDir(platform, null))),
     );
     await this.printOne({ ...status });

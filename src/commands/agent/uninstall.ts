@@ -29,7 +29,7 @@ export default class AgentUninstall extends BaseCommand {
     const stateDir = flags.purge ? (flags["state-dir"] ?? (await installedStateDir(platform, root))) : null;
     const plan = removalPlan(platform, stateDir);
     const where = { root, isDryRun: this.triesOut };
-    const changes = await asRoot(this, () => uninstall(plan, where));
+    const changes = await asRoot(() => uninstall(plan, where));
     for (const { path, outcome } of changes)
       this.note(`${path}: ${this.triesOut && outcome === "removed" ? "would be " : ""}${outcome}`);
     if (this.structured) await this.printOne({ dry_run: this.triesOut, files: changes });

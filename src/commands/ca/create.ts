@@ -31,7 +31,7 @@ export default class CaCreate extends ClientCommand {
     const type = flags.type ?? typeIn(given);
     if (!type) throw usage("--type TYPE is required", `Types: ${caTypes.join(", ")}`);
     const fields: Record<string, unknown> = {
-      ...authorityIn(this, type, given),
+      ...authorityIn(type, given),
       ...(await authorityFields(this, type, flags)),
     };
     const secret = secretFields[type];

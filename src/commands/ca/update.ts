@@ -23,7 +23,7 @@ export default class CaUpdate extends ClientCommand {
     const { id, name, type } = await findAuthority(this, given.authority);
     const input = await readBody(this.io, flags.input);
     const fields: Record<string, unknown> = {
-      ...authorityIn(this, type, input),
+      ...authorityIn(type, input),
       ...(await authorityFields(this, type, flags)),
     };
     if (Object.keys(fields).length === 0)

@@ -1,4 +1,3 @@
-import type { Interfaces } from "@oclif/core";
 import { z } from "zod";
 import { Carve, carvesApi } from "../../api/checks/carves.ts";
 import { liveQueriesApi } from "../../api/inventory/live-queries.ts";
@@ -80,9 +79,7 @@ export default class CarvesStart extends ClientCommand {
     if (waited) throw waited;
   }
 
-  protected override async catch(error: Interfaces.CommandError): Promise<void> {
-    return super.catch(explainRefusal(error));
-  }
+  override explain = explainRefusal;
 
   private async ask(hostId: number, called: string, path: string, query: string): Promise<Started[]> {
     const progress = this.progress(`requesting ${printable(path)} from ${called} ...`);

@@ -29,7 +29,7 @@ export default class DbCheck extends BaseCommand {
       await this.printList(tables, { columns: [{ key: "name" }, { key: "rows" }, { key: "sha256" }] });
     if (problems.length === 0)
       this.note(
-        `${namedPlace(this, place)}: no problems found in ${plural(tables.length, "table")} with ${plural(rowsOf(tables), "row")}`,
+        `${namedPlace(place)}: no problems found in ${plural(tables.length, "table")} with ${plural(rowsOf(tables), "row")}`,
       );
     else
       throw new CliError(

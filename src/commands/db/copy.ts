@@ -54,7 +54,7 @@ export default class DbCopy extends BaseCommand {
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
       for (const problem of problems) this.note(problem);
       if (problems.length > 0)
-        throw new CliError("failed", `${namedPlace(this, fromStore)} has ${plural(problems.length, "problem")}`);
+        throw new CliError("failed", `${namedPlace(fromStore)} has ${plural(problems.length, "problem")}`);
       const files = blobs === 0 ? "" : ` and ${plural(blobs, "file")}`;
       return this.report(`would copy ${plural(rows, "row")} in ${plural(tables.length, "table")}${files}`, {
         rows,
@@ -70,7 +70,7 @@ export default class DbCopy extends BaseCommand {
       ({ key, blobs }) => progress.update(`file ${blobs + 1}: ${key}`),
     ).finally(() => progress.done());
     const files = made.blobs === 0 ? "" : `, and ${plural(made.blobs, "file")}`;
-    const start = `svc serve ${isUrl(toStore) ? "--database-url" : "--data-dir"} ${namedPlace(this, toStore)}`;
+    const start = `svc serve ${isUrl(toStore) ? "--database-url" : "--data-dir"} ${namedPlace(toStore)}`;
     const bucket = isBucket(target) ? ` --blobs-url '${target}'` : "";
     await this.report(
       `${plural(made.rows, "row")} in ${plural(made.tables, "table")} copied and verified${files}; start the server with: ${start}${bucket}`,

@@ -32,13 +32,11 @@ export default class DbRotateKey extends BaseCommand {
     const where = { place, dataDir: dataDirOf(this, flags), env: this.io.env };
     if (flags["dry-run"]) {
       const secrets = await countSecrets(where);
-      return this.printPlan(`encrypt ${plural(secrets, "secret")} in ${namedPlace(this, place)} with another key`, {
+      return this.printPlan(`encrypt ${plural(secrets, "secret")} in ${namedPlace(place)} with another key`, {
         secrets,
       });
     }
-    await this.confirm(
-      `Encrypt all secrets in ${namedPlace(this, place)} with another key? No server may run during this.`,
-    );
+    await this.confirm(`Encrypt all secrets in ${namedPlace(place)} with another key? No server may run during this.`);
     const progress = this.progress("sealing ...");
     const options = { newKey: newKey ?? null, keepOld: flags["keep-old-key"] };
     const done = await rotateKeyOf(where, options, ({ table, sealed }) =>

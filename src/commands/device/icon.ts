@@ -1,4 +1,3 @@
-import type { Interfaces } from "@oclif/core";
 import * as Flags from "@oclif/core/flags";
 import { deviceApi } from "../../api/edge/device.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
@@ -35,7 +34,5 @@ export default class DeviceIcon extends ClientCommand {
     );
   }
 
-  protected override async catch(error: Interfaces.CommandError): Promise<void> {
-    return super.catch(deviceErrorOf(error));
-  }
+  override explain = deviceErrorOf;
 }

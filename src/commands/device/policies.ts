@@ -1,16 +1,19 @@
 import { DevicePolicy, deviceApi } from "../../api/edge/device.ts";
-import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
 
-export default class DevicePolicies extends DeviceCommand {
+export default class DevicePolicies extends ClientCommand {
   static override summary = "List the policies of a host as its user sees them.";
   static override endpoints = [deviceApi.policies];
   static override args = deviceArgs;
   static override flags = deviceFlags;
   static override examples = ["<%= config.bin %> <%= command.id %> --token-stdin < device-token.txt"];
 
+  override explain = deviceErrorOf;
+
   async run() {
     const { args, flags } = await this.parse(DevicePolicies);
-    const token = await this.deviceToken(args.token, flags);
+    const token = await deviceTokenOf(this.io, args.token, flags);
     const { policies } = await this.call(deviceApi.policies, { params: { token } });
     await this.printList(policies, {
       schema: () => DevicePolicy,

@@ -1,11 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { deviceProfilesApi } from "../../api/devices/profiles.ts";
 import { deviceApi } from "../../api/edge/device.ts";
-import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";
 
-export default class DeviceResendProfile extends DeviceCommand {
+export default class DeviceResendProfile extends ClientCommand {
   static override summary = "Request a configuration profile of a host again, as its user.";
   static override endpoints = [deviceProfilesApi.resendProfile];
   static override args = deviceArgs;
@@ -18,9 +19,11 @@ export default class DeviceResendProfile extends DeviceCommand {
     "<%= config.bin %> <%= command.id %> --profile d0000000-0000-4000-8000-000000000001 --token-stdin < device-token.txt",
   ];
 
+  override explain = deviceErrorOf;
+
   async run() {
     const { args, flags } = await this.parse(DeviceResendProfile);
-    const token = await this.deviceToken(args.token, flags);
+    const token = await deviceTokenOf(this.io, args.token, flags);
     const { profile: profile_uuid } = flags;
     if (flags["dry-run"]) {
       const { host } = await this.call(deviceApi.get, { params: { token } });

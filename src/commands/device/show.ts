@@ -1,8 +1,9 @@
 import { DeviceHost, deviceApi } from "../../api/edge/device.ts";
-import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
 
-export default class DeviceShow extends DeviceCommand {
+export default class DeviceShow extends ClientCommand {
   static override summary = "Show a host as its user sees it.";
   static override endpoints = [deviceApi.get];
   static override args = deviceArgs;
@@ -12,9 +13,11 @@ export default class DeviceShow extends DeviceCommand {
     "<%= config.bin %> <%= command.id %> --token-stdin -o json --fields hostname,status < device-token.txt",
   ];
 
+  override explain = deviceErrorOf;
+
   async run() {
     const { args, flags } = await this.parse(DeviceShow);
-    const token = await this.deviceToken(args.token, flags);
+    const token = await deviceTokenOf(this.io, args.token, flags);
     const { host } = await this.call(deviceApi.get, { params: { token } });
     await this.printOne(host, {
       schema: () => DeviceHost,

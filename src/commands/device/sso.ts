@@ -1,8 +1,9 @@
 import { deviceApi } from "../../api/edge/device.ts";
-import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 
-export default class DeviceSso extends DeviceCommand {
+export default class DeviceSso extends ClientCommand {
   static override summary =
     "Start the sign-in on a host's page and print the address of the identity provider, to test it.";
   static override description =
@@ -13,9 +14,11 @@ export default class DeviceSso extends DeviceCommand {
   static override flags = { ...deviceFlags, ...dryRunFlag };
   static override examples = ["<%= config.bin %> <%= command.id %> --token-stdin < device-token.txt"];
 
+  override explain = deviceErrorOf;
+
   async run() {
     const { args, flags } = await this.parse(DeviceSso);
-    const token = await this.deviceToken(args.token, flags);
+    const token = await deviceTokenOf(this.io, args.token, flags);
     if (flags["dry-run"]) this.trying("start a sign-in on the page of a device", {});
     const { url } = await this.call(deviceApi.signIn, { params: { token } });
     await this.printOne({ url });

@@ -1,9 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { deviceInstallsApi } from "../../api/edge/device-installs.ts";
-import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
 import { resultView } from "../../cli/features/scripts/scripts.ts";
 
-export default class DeviceUninstallResult extends DeviceCommand {
+export default class DeviceUninstallResult extends ClientCommand {
   static override summary = "Show the result of an uninstallation, as the host's user.";
   static override endpoints = [deviceInstallsApi.uninstallResult];
   static override args = deviceArgs;
@@ -15,9 +16,11 @@ export default class DeviceUninstallResult extends DeviceCommand {
     "<%= config.bin %> <%= command.id %> --execution e0000000-0000-4000-8000-000000000002 --token-stdin < device-token.txt",
   ];
 
+  override explain = deviceErrorOf;
+
   async run() {
     const { args, flags } = await this.parse(DeviceUninstallResult);
-    const token = await this.deviceToken(args.token, flags);
+    const token = await deviceTokenOf(this.io, args.token, flags);
     const params = { token, execution_id: flags.execution };
     await this.printOne(await this.call(deviceInstallsApi.uninstallResult, { params }), resultView);
   }

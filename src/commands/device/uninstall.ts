@@ -1,10 +1,11 @@
 import * as Flags from "@oclif/core/flags";
 import { deviceInstallsApi } from "../../api/edge/device-installs.ts";
-import { DeviceCommand, deviceArgs, deviceFlags } from "../../cli/features/device-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { printable } from "../../text/printable.ts";
 
-export default class DeviceUninstall extends DeviceCommand {
+export default class DeviceUninstall extends ClientCommand {
   static override summary = "Uninstall a title with self-service from a host, as its user.";
   static override endpoints = [deviceInstallsApi.uninstall];
   static override args = deviceArgs;
@@ -15,9 +16,11 @@ export default class DeviceUninstall extends DeviceCommand {
   };
   static override examples = ["<%= config.bin %> <%= command.id %> --title 1 --token-stdin < device-token.txt"];
 
+  override explain = deviceErrorOf;
+
   async run() {
     const { args, flags } = await this.parse(DeviceUninstall);
-    const token = await this.deviceToken(args.token, flags);
+    const token = await deviceTokenOf(this.io, args.token, flags);
     const { title } = flags;
     const what = `uninstall software title ${printable(title)}`;
     if (flags["dry-run"]) this.trying(what, { title });

@@ -45,9 +45,7 @@ export default class HostsDelete extends ClientCommand {
       this.trying(`delete ${plural(hosts.length, "host")}`, hosts);
     }
     const shown =
-      filters === null
-        ? await shownNamed(this, await namedHosts(this, names))
-        : await shownPicked(this, filters, "delete");
+      filters === null ? await shownNamed(await namedHosts(this, names)) : await shownPicked(this, filters, "delete");
     const { count } = shown.selection;
     await checkChoice(this, count, flags["all-hosts"]);
     await this.ask(shown, flags.confirm);
@@ -69,7 +67,7 @@ export default class HostsDelete extends ClientCommand {
       return;
     }
     const deleted = filters === null || count === 1 ? { hosts: shown.first } : { filters };
-    await this.report(`deleted ${nameOfShown(this, shown)}`, { deleted: count, ...deleted });
+    await this.report(`deleted ${nameOfShown(shown)}`, { deleted: count, ...deleted });
   }
 
   private async ask(shown: Shown, confirm: string | undefined): Promise<void> {

@@ -1,10 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { hostActionsApi } from "../../api/hosts/host-actions.ts";
-import { type AsShown, HostActionCommand, hostActionFlags } from "../../cli/features/host-actions.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { type AsShown, HostActions, hostActionFlags } from "../../cli/features/host-actions.ts";
 import type { Target } from "../../cli/features/targets.ts";
+import { askTyped } from "../../cli/features/targets.ts";
 import { args, yesFlag } from "../../cli/flags.ts";
 
-export default class HostsLock extends HostActionCommand {
+export default class HostsLock extends ClientCommand {
   static override summary = "Lock hosts; hosts that are offline are locked when they come online.";
   static override destructive = true;
   static override description =
@@ -27,21 +29,23 @@ export default class HostsLock extends HostActionCommand {
     "<%= config.bin %> <%= command.id %> --where 'platform = ubuntu' --dry-run",
   ];
 
-  protected readonly action = "lock";
+  readonly action = "lock";
   private viewPin = false;
+
+  readonly #actions = new HostActions(this, this);
 
   async run() {
     const { argv, flags } = await this.parse(HostsLock);
     this.viewPin = flags["view-pin"];
-    await this.act(argv.map(String), flags);
+    await this.#actions.act(argv.map(String), flags);
   }
 
-  protected request(id: number, options: AsShown) {
+  request(id: number, options: AsShown) {
     return this.call(hostActionsApi.lock, { params: { id }, query: { view_pin: this.viewPin } }, options);
   }
 
-  protected async ask(question: string, hosts: readonly Target[]): Promise<void> {
+  async ask(question: string, hosts: readonly Target[]): Promise<void> {
     if (hosts.length === 1 && this.common.confirm === undefined) await this.confirm(question);
-    else await this.askTyped(question, hosts);
+    else await askTyped(this, question, hosts);
   }
 }

@@ -1,4 +1,3 @@
-import type { Interfaces } from "@oclif/core";
 import { liveQueriesApi } from "../../api/inventory/live-queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed } from "../../cli/errors.ts";
@@ -50,9 +49,7 @@ export default class HostsQuery extends ClientCommand {
     await this.printList(reply.rows, { columns }, "no rows");
   }
 
-  protected override async catch(error: Interfaces.CommandError): Promise<void> {
-    return super.catch(explainRefusal(error));
-  }
+  override explain = explainRefusal;
 
   private async ask(host: string, body: { query: string }) {
     if (/^[1-9]\d{0,14}$/.test(host)) return this.call(liveQueriesApi.onHost, { params: { id: host }, body });

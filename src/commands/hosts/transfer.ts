@@ -60,14 +60,14 @@ export default class HostsTransfer extends ClientCommand {
     const hosts = await namedHosts(this, names);
     await checkChoice(this, hosts.length, flags["all-hosts"]);
     if (flags["dry-run"]) this.trying(`move ${plural(hosts.length, "host")} to ${team.name}`, hosts);
-    const shown = await shownNamed(this, hosts);
+    const shown = await shownNamed(hosts);
     if (hosts.length > 1) {
       printSelection(this, shown);
       await this.confirmTyped(`Move ${plural(hosts.length, "host")} to ${team.name}?`, String(hosts.length));
     }
     const body = { team_id: team.id, hosts: hosts.map(({ id }) => id) };
     await asShown(shown.selection, (options) => this.call(hostsApi.transfer, { body }, options));
-    await this.report(`moved ${nameOfShown(this, shown)} to ${team.name}`, {
+    await this.report(`moved ${nameOfShown(shown)} to ${team.name}`, {
       moved: hosts.length,
       team_id: team.id,
       hosts,

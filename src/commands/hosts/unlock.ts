@@ -1,10 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { hostActionsApi } from "../../api/hosts/host-actions.ts";
-import { HostActionCommand, hostActionFlags } from "../../cli/features/host-actions.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { HostActions, hostActionFlags } from "../../cli/features/host-actions.ts";
 import type { Target } from "../../cli/features/targets.ts";
+import { askTyped } from "../../cli/features/targets.ts";
 import { args } from "../../cli/flags.ts";
 
-export default class HostsUnlock extends HostActionCommand {
+export default class HostsUnlock extends ClientCommand {
   static override summary = "Unlock hosts; hosts that are offline are unlocked when they come online.";
   static override description =
     "Hosts are named, or selected with --where. Linux hosts restart. For a locked Mac, the PIN is shown that unlocks " +
@@ -19,18 +21,20 @@ export default class HostsUnlock extends HostActionCommand {
   };
   static override examples = ["<%= config.bin %> <%= command.id %> linux-1.example.com"];
 
-  protected readonly action = "unlock";
+  readonly action = "unlock";
+
+  readonly #actions = new HostActions(this, this);
 
   async run() {
     const { argv, flags } = await this.parse(HostsUnlock);
-    await this.act(argv.map(String), flags);
+    await this.#actions.act(argv.map(String), flags);
   }
 
-  protected request(id: number) {
+  request(id: number) {
     return this.call(hostActionsApi.unlock, { params: { id } });
   }
 
-  protected async ask(question: string, hosts: readonly Target[]): Promise<void> {
-    if (hosts.length > 1) await this.askTyped(question, hosts);
+  async ask(question: string, hosts: readonly Target[]): Promise<void> {
+    if (hosts.length > 1) await askTyped(this, question, hosts);
   }
 }

@@ -1,10 +1,12 @@
 import * as Flags from "@oclif/core/flags";
 import { hostActionsApi, type WindowsWipeType, wipeTypes } from "../../api/hosts/host-actions.ts";
-import { type AsShown, HostActionCommand, hostActionFlags } from "../../cli/features/host-actions.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { type AsShown, HostActions, hostActionFlags } from "../../cli/features/host-actions.ts";
 import type { Target } from "../../cli/features/targets.ts";
+import { askTyped } from "../../cli/features/targets.ts";
 import { args } from "../../cli/flags.ts";
 
-export default class HostsWipe extends HostActionCommand {
+export default class HostsWipe extends ClientCommand {
   static override summary =
     "Erase hosts; hosts that are offline are erased when they come online. This cannot be undone.";
   static override destructive = true;
@@ -30,22 +32,24 @@ export default class HostsWipe extends HostActionCommand {
     "<%= config.bin %> <%= command.id %> linux-1.example.com --windows-wipe-type doWipe --dry-run",
   ];
 
-  protected readonly action = "wipe";
+  readonly action = "wipe";
   private wipeType: WindowsWipeType | undefined;
+
+  readonly #actions = new HostActions(this, this);
 
   async run() {
     const { argv, flags } = await this.parse(HostsWipe);
     this.wipeType = flags["windows-wipe-type"];
-    await this.act(argv.map(String), flags);
+    await this.#actions.act(argv.map(String), flags);
   }
 
-  protected request(id: number, options: AsShown) {
+  request(id: number, options: AsShown) {
     const { wipeType: wipe_type } = this;
     const body = wipe_type === undefined ? undefined : { windows: { wipe_type } };
     return this.call(hostActionsApi.wipe, { params: { id }, body }, options);
   }
 
-  protected async ask(question: string, hosts: readonly Target[]): Promise<void> {
-    await this.askTyped(`${question} This cannot be undone.`, hosts);
+  async ask(question: string, hosts: readonly Target[]): Promise<void> {
+    await askTyped(this, `${question} This cannot be undone.`, hosts);
   }
 }

@@ -1,12 +1,13 @@
 import * as Flags from "@oclif/core/flags";
 import { liveQueriesApi } from "../../api/inventory/live-queries.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
-import { LiveCommand } from "../../cli/features/live-command.ts";
+import { LiveQueries } from "../../cli/features/live-command.ts";
 import { args, dryRunFlag, listOf } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
 import { printable } from "../../text/printable.ts";
 
-export default class QueriesRun extends LiveCommand {
+export default class QueriesRun extends ClientCommand {
   static override summary = "Run saved queries on hosts and wait for the results.";
   static override description =
     "`svc query --query NAME` prints rows as they arrive and has other targets than hosts. Exit code 6 if some hosts did not reply.";
@@ -27,6 +28,8 @@ export default class QueriesRun extends LiveCommand {
     "<%= config.bin %> <%= command.id %> 'USB devices' --hosts mac-1.example.com",
     "<%= config.bin %> <%= command.id %> 'USB devices' 'Local users' --hosts mac-1.example.com -o json",
   ];
+
+  readonly #live = new LiveQueries(this);
 
   async run() {
     const { argv, flags } = await this.parse(QueriesRun);

@@ -168,7 +168,6 @@ export default class ScriptsRun extends ClientCommand {
   private conclude(outcomes: readonly Outcome[], isOver: boolean | undefined): void {
     const bad = outcomes.filter(({ state, exit_code }) => state === "refused" || (isOver && exit_code !== 0));
     concludeAll(
-      this,
       outcomes,
       bad.map(({ host, message, exit_code }) => ({ host, reason: message || `exit code ${exit_code}` })),
     );

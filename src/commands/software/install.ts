@@ -1,10 +1,11 @@
 import { softwareInstallsApi } from "../../api/delivery/software-installs.ts";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import type { HostSoftwareItem } from "../../api/software/software.ts";
-import { InstallCommand, installFlags, type Outcome } from "../../cli/features/software/install-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { Installs, installFlags, type Outcome } from "../../cli/features/software/install-command.ts";
 import { args } from "../../cli/flags.ts";
 
-export default class SoftwareInstall extends InstallCommand {
+export default class SoftwareInstall extends ClientCommand {
   static override summary = "Install a package or store app on hosts, as soon as they are online.";
   static override description =
     "Installs what the host's team offers of the title, on hosts that are named, or selected with --where. With " +
@@ -19,25 +20,27 @@ export default class SoftwareInstall extends InstallCommand {
     "<%= config.bin %> <%= command.id %> linux-1.example.com --title tool --dry-run",
     "<%= config.bin %> <%= command.id %> --where 'platform = ubuntu' --title tool --dry-run",
   ];
-  protected readonly verb = "install";
-  protected readonly done = "installed";
+  readonly verb = "install";
+  readonly done = "installed";
+
+  readonly #installs = new Installs(this, this);
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(SoftwareInstall);
-    await this.carryOut(argv.map(String), flags);
+    await this.#installs.carryOut(argv.map(String), flags);
   }
 
-  protected ask(id: number, software_title_id: number): Promise<unknown> {
+  ask(id: number, software_title_id: number): Promise<unknown> {
     return this.call(softwareInstallsApi.install, { params: { id, software_title_id } });
   }
 
-  protected uuidIn(item: HostSoftwareItem | undefined): string {
+  uuidIn(item: HostSoftwareItem | undefined): string {
     const { software_package, app_store_app } = { software_package: null, app_store_app: null, ...item };
     return software_package?.last_install?.install_uuid ?? app_store_app?.last_install?.command_uuid ?? "";
   }
 
-  protected async look(before: Outcome): Promise<Outcome> {
-    const item = await this.itemOn(before.host_id, before.software_title_id);
+  async look(before: Outcome): Promise<Outcome> {
+    const item = await this.#installs.itemOn(before.host_id, before.software_title_id);
     // Store apps have no results of their own.
     if (item?.software_package?.last_install?.install_uuid !== before.uuid) {
       const status = item?.status ?? "canceled";

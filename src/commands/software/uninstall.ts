@@ -2,11 +2,12 @@ import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { softwareInstallsApi } from "../../api/delivery/software-installs.ts";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import type { HostSoftwareItem } from "../../api/software/software.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
 import { isScriptPending } from "../../cli/features/scripts/results.ts";
-import { InstallCommand, installFlags, type Outcome } from "../../cli/features/software/install-command.ts";
+import { Installs, installFlags, type Outcome } from "../../cli/features/software/install-command.ts";
 import { args } from "../../cli/flags.ts";
 
-export default class SoftwareUninstall extends InstallCommand {
+export default class SoftwareUninstall extends ClientCommand {
   static override summary = "Uninstall a package from hosts, as soon as they are online.";
   static override description =
     "Runs the script of the package that uninstalls it, on hosts that are named, or selected with --where. With " +
@@ -20,23 +21,25 @@ export default class SoftwareUninstall extends InstallCommand {
     "<%= config.bin %> <%= command.id %> linux-1.example.com --title 1 --wait",
     "<%= config.bin %> <%= command.id %> linux-1.example.com --title tool --dry-run",
   ];
-  protected readonly verb = "uninstall";
-  protected readonly done = "uninstalled";
+  readonly verb = "uninstall";
+  readonly done = "uninstalled";
+
+  readonly #installs = new Installs(this, this);
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(SoftwareUninstall);
-    await this.carryOut(argv.map(String), flags);
+    await this.#installs.carryOut(argv.map(String), flags);
   }
 
-  protected ask(id: number, software_title_id: number): Promise<unknown> {
+  ask(id: number, software_title_id: number): Promise<unknown> {
     return this.call(softwareInstallsApi.uninstall, { params: { id, software_title_id } });
   }
 
-  protected uuidIn(item: HostSoftwareItem | undefined): string {
+  uuidIn(item: HostSoftwareItem | undefined): string {
     return item?.software_package?.last_uninstall?.script_execution_id ?? "";
   }
 
-  protected async look(before: Outcome): Promise<Outcome> {
+  async look(before: Outcome): Promise<Outcome> {
     const result = await this.call(scriptsApi.result, { params: { execution_id: before.uuid } });
     const { exit_code, output } = result;
     if (isScriptPending(result)) return before;

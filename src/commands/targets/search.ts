@@ -1,10 +1,11 @@
 import * as Args from "@oclif/core/args";
 import * as Flags from "@oclif/core/flags";
 import { targetsApi } from "../../api/inventory/targets.ts";
-import { LiveCommand } from "../../cli/features/live-command.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { LiveQueries } from "../../cli/features/live-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 
-export default class TargetsSearch extends LiveCommand {
+export default class TargetsSearch extends ClientCommand {
   static override summary = "Find hosts, labels and teams to run a query on.";
   static override endpoints = [targetsApi.search];
   static override args = { text: Args.string({ description: "part of a hostname, an address or a name" }) };
@@ -13,6 +14,8 @@ export default class TargetsSearch extends LiveCommand {
     ...dryRunFlag,
   };
   static override examples = ["<%= config.bin %> <%= command.id %> mac"];
+
+  readonly #live = new LiveQueries(this);
 
   async run() {
     const { args, flags } = await this.parse(TargetsSearch);

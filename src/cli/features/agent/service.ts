@@ -1,7 +1,6 @@
 // Commands about the agent as a service of this machine.
 
 import * as Flags from "@oclif/core/flags";
-import type { BaseCommand } from "../../base-command.ts";
 import { CliError, failed } from "../../errors.ts";
 
 export const rootFlag = {
@@ -12,7 +11,7 @@ export const rootFlag = {
 };
 
 /** What the system's own programs refuse is an error with their reason. */
-export async function asRoot<T>(command: BaseCommand, work: () => Promise<T>): Promise<T> {
+export async function asRoot<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

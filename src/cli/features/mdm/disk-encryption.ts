@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
 import type { diskEncryptionApi } from "../../../api/devices/disk-encryption.ts";
-import { ClientCommand } from "../../client-command.ts";
+import type { ClientCommand } from "../../client-command.ts";
 import { dryRunFlag, teamFlag } from "../../flags.ts";
 
 export const diskEncryptionFlags = {
@@ -13,30 +13,27 @@ export const diskEncryptionFlags = {
   }),
 };
 
-/** Turns disk encryption of a team on or off. */
-export abstract class DiskEncryptionCommand extends ClientCommand {
-  /** Either of the two paths of one endpoint. */
-  protected abstract readonly endpoint: typeof diskEncryptionApi.change | typeof diskEncryptionApi.changeByPatch;
-
-  protected async change(
-    flags: { team?: string | undefined; platform?: readonly string[] | undefined; "dry-run"?: boolean },
-    isOn: boolean,
-    pin?: boolean,
-  ): Promise<void> {
-    const platforms = flags.platform ?? [];
-    const body = {
-      ...(await this.teamFilter(flags.team)),
-      ...(platforms.length === 0 ? { enable_disk_encryption: isOn } : {}),
-      ...(platforms.includes("macos") ? { macos_settings: { enable_disk_encryption: isOn } } : {}),
-      ...(platforms.includes("windows") ? { windows_settings: { enable_disk_encryption: isOn } } : {}),
-      ...(platforms.includes("linux") ? { linux_settings: { enable_escrow_disk_encryption_key: isOn } } : {}),
-      ...(pin === undefined ? {} : { windows_require_bitlocker_pin: pin }),
-    };
-    const whose = flags.team === undefined ? "hosts without a team" : `team ${flags.team}`;
-    const what = `disk encryption of ${whose}${platforms.length === 0 ? "" : ` on ${platforms.join(", ")}`}`;
-    const onOff = isOn ? "on" : "off";
-    if (flags["dry-run"]) this.trying(`turn ${onOff} ${what}`, body);
-    await this.call(this.endpoint, { body });
-    await this.report(`turned ${onOff} ${what}`, body);
-  }
+/** Turns disk encryption of a team on or off; `endpoint` is either of the two paths of one endpoint. */
+export async function changeDiskEncryption(
+  command: ClientCommand,
+  endpoint: typeof diskEncryptionApi.change | typeof diskEncryptionApi.changeByPatch,
+  flags: { team?: string | undefined; platform?: readonly string[] | undefined; "dry-run"?: boolean },
+  isOn: boolean,
+  pin?: boolean,
+): Promise<void> {
+  const platforms = flags.platform ?? [];
+  const body = {
+    ...(await command.teamFilter(flags.team)),
+    ...(platforms.length === 0 ? { enable_disk_encryption: isOn } : {}),
+    ...(platforms.includes("macos") ? { macos_settings: { enable_disk_encryption: isOn } } : {}),
+    ...(platforms.includes("windows") ? { windows_settings: { enable_disk_encryption: isOn } } : {}),
+    ...(platforms.includes("linux") ? { linux_settings: { enable_escrow_disk_encryption_key: isOn } } : {}),
+    ...(pin === undefined ? {} : { windows_require_bitlocker_pin: pin }),
+  };
+  const whose = flags.team === undefined ? "hosts without a team" : `team ${flags.team}`;
+  const what = `disk encryption of ${whose}${platforms.length === 0 ? "" : ` on ${platforms.join(", ")}`}`;
+  const onOff = isOn ? "on" : "off";
+  if (flags["dry-run"]) command.trying(`turn ${onOff} ${what}`, body);
+  await command.call(endpoint, { body });
+  await command.report(`turned ${onOff} ${what}`, body);
 }

@@ -5,7 +5,7 @@ import { hostsApi } from "../../../api/inventory/hosts.ts";
 import type { HostSoftwareItem } from "../../../api/software/software.ts";
 import { ApiCallError } from "../../../client/errors.ts";
 import { printable } from "../../../text/printable.ts";
-import { ClientCommand } from "../../client-command.ts";
+import type { ClientCommand } from "../../client-command.ts";
 import { CliError, errorReport, notFound } from "../../errors.ts";
 import type { View } from "../../output/output.ts";
 import { timeoutOf, waitFlags } from "../../wait.ts";
@@ -56,82 +56,96 @@ interface Given {
   readonly "all-hosts"?: boolean | undefined;
 }
 
-export abstract class InstallCommand extends ClientCommand {
+/** What differs between the two commands. */
+export interface InstallSteps {
   /** The command's own name. */
-  protected abstract readonly verb: "install" | "uninstall";
+  readonly verb: "install" | "uninstall";
   /** The status of a host that has done it. */
-  protected abstract readonly done: string;
-
-  protected abstract ask(hostId: number, titleId: number): Promise<unknown>;
+  readonly done: string;
+  ask(hostId: number, titleId: number): Promise<unknown>;
   /** The id of what was just asked for. */
-  protected abstract uuidIn(item: HostSoftwareItem | undefined): string;
-  protected abstract look(before: Outcome): Promise<Outcome>;
+  uuidIn(item: HostSoftwareItem | undefined): string;
+  look(before: Outcome): Promise<Outcome>;
+}
 
-  protected async carryOut(names: readonly string[], flags: Given): Promise<void> {
+export class Installs {
+  readonly #command: ClientCommand;
+  readonly #steps: InstallSteps;
+
+  constructor(command: ClientCommand, steps: InstallSteps) {
+    this.#command = command;
+    this.#steps = steps;
+  }
+
+  async carryOut(names: readonly string[], flags: Given): Promise<void> {
     const timeout = timeoutOf(flags);
-    const hosts = await findTargets(this, names, flags);
+    const hosts = await findTargets(this.#command, names, flags);
     if (flags["dry-run"])
-      this.trying(`${this.verb} ${printable(flags.title)} on ${shortNameOf(hosts)}`, {
+      this.#command.trying(`${this.#steps.verb} ${printable(flags.title)} on ${shortNameOf(hosts)}`, {
         hosts: hosts.map(({ id }) => id),
         title: flags.title,
       });
-    const question = `${this.verb === "install" ? "Install" : "Uninstall"} ${printable(flags.title)} on`;
-    await askIfSelected(this, `${question} ${shortNameOf(hosts)}?`, names, hosts);
+    const question = `${this.#steps.verb === "install" ? "Install" : "Uninstall"} ${printable(flags.title)} on`;
+    await askIfSelected(this.#command, `${question} ${shortNameOf(hosts)}?`, names, hosts);
     let now: Outcome[] = [];
-    for (const host of hosts) now.push(await this.begin(host, flags.title, hosts.length === 1));
+    for (const host of hosts) now.push(await this.#begin(host, flags.title, hosts.length === 1));
     let waited: unknown;
     if (flags.wait)
-      waited = await this.follow(now, timeout, (seen) => {
+      waited = await this.#follow(now, timeout, (seen) => {
         now = seen;
       }).catch((error: unknown) => error);
-    await this.printListOrOne(now, view);
+    await this.#command.printListOrOne(now, view);
     if (waited) throw waited;
-    this.conclude(now, flags.wait === true);
+    this.#conclude(now, flags.wait === true);
   }
 
-  private async begin(host: Target, title: string, alone: boolean): Promise<Outcome> {
+  async #begin(host: Target, title: string, alone: boolean): Promise<Outcome> {
     const name = printable(host.display_name);
     let titleId = 0;
     try {
-      titleId = await this.titleOn(host.id, title);
-      await this.ask(host.id, titleId);
+      titleId = await this.#titleOn(host.id, title);
+      await this.#steps.ask(host.id, titleId);
     } catch (error) {
       if (alone || !(error instanceof ApiCallError || error instanceof CliError)) throw error;
       const { message, errors } = errorReport(error);
       const reason = errors[0]?.reason ?? message;
       return outcome(name, host.id, titleId, { status: "refused", message: reason });
     }
-    const uuid = this.uuidIn(await this.itemOn(host.id, titleId));
-    return outcome(name, host.id, titleId, { status: `pending_${this.verb}`, message: "waiting for the host", uuid });
+    const uuid = this.#steps.uuidIn(await this.itemOn(host.id, titleId));
+    return outcome(name, host.id, titleId, {
+      status: `pending_${this.#steps.verb}`,
+      message: "waiting for the host",
+      uuid,
+    });
   }
 
-  private async titleOn(hostId: number, title: string): Promise<number> {
+  async #titleOn(hostId: number, title: string): Promise<number> {
     if (/^\d{1,15}$/.test(title)) return Number(title);
-    const offered = await this.softwareOn(hostId, { available_for_install: true, query: title });
+    const offered = await this.#softwareOn(hostId, { available_for_install: true, query: title });
     const found = oneNamed(offered, title);
     if (found) return found.id;
     const hint = `\`svc hosts software ${hostId} --available-for-install\` shows what is offered.`;
     throw notFound(`the host is offered no software with the name ${JSON.stringify(title)}`, hint);
   }
 
-  protected async itemOn(hostId: number, titleId: number): Promise<HostSoftwareItem | undefined> {
+  async itemOn(hostId: number, titleId: number): Promise<HostSoftwareItem | undefined> {
     for (const query of [{ available_for_install: true }, {}]) {
-      const found = (await this.softwareOn(hostId, query)).find(({ id }) => id === titleId);
+      const found = (await this.#softwareOn(hostId, query)).find(({ id }) => id === titleId);
       if (found) return found;
     }
     return undefined;
   }
 
-  private async softwareOn(hostId: number, query: { available_for_install?: boolean; query?: string }) {
-    const client = await this.client();
+  async #softwareOn(hostId: number, query: { available_for_install?: boolean; query?: string }) {
+    const client = await this.#command.client();
     return (await client.all(hostsApi.software, { params: { id: hostId }, query }, "software")).rows;
   }
 
-  private follow(begun: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
-    return followAll(this, begun, {
+  #follow(begun: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
+    return followAll(this.#command, begun, {
       timeout,
       isOpen: ({ status }) => status.startsWith("pending_"),
-      look: (before) => this.look(before),
+      look: (before) => this.#steps.look(before),
       report,
       going: (hosts) => ({
         what: `${hosts} did not report a result yet`,
@@ -140,10 +154,9 @@ export abstract class InstallCommand extends ClientCommand {
     });
   }
 
-  private conclude(outcomes: readonly Outcome[], isOver: boolean): void {
-    const bad = outcomes.filter(({ status }) => status === "refused" || (isOver && status !== this.done));
+  #conclude(outcomes: readonly Outcome[], isOver: boolean): void {
+    const bad = outcomes.filter(({ status }) => status === "refused" || (isOver && status !== this.#steps.done));
     concludeAll(
-      this,
       outcomes,
       bad.map(({ host, message, status }) => ({ host, reason: message || status })),
     );

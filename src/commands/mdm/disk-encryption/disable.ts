@@ -1,7 +1,8 @@
 import { diskEncryptionApi } from "../../../api/devices/disk-encryption.ts";
-import { DiskEncryptionCommand, diskEncryptionFlags } from "../../../cli/features/mdm/disk-encryption.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { changeDiskEncryption, diskEncryptionFlags } from "../../../cli/features/mdm/disk-encryption.ts";
 
-export default class MdmDiskEncryptionDisable extends DiskEncryptionCommand {
+export default class MdmDiskEncryptionDisable extends ClientCommand {
   static override summary = "Turn off disk encryption for a team's hosts, or for hosts without a team.";
   static override description =
     "Disks stay encrypted, but hosts need not be any more. Keys that were escrowed stay readable.";
@@ -9,10 +10,8 @@ export default class MdmDiskEncryptionDisable extends DiskEncryptionCommand {
   static override flags = diskEncryptionFlags;
   static override examples = ["<%= config.bin %> <%= command.id %> --team Workstations"];
 
-  protected readonly endpoint = diskEncryptionApi.changeByPatch;
-
   async run() {
     const { flags } = await this.parse(MdmDiskEncryptionDisable);
-    await this.change(flags, false);
+    await changeDiskEncryption(this, diskEncryptionApi.changeByPatch, flags, false);
   }
 }

@@ -1,8 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { diskEncryptionApi } from "../../../api/devices/disk-encryption.ts";
-import { DiskEncryptionCommand, diskEncryptionFlags } from "../../../cli/features/mdm/disk-encryption.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { changeDiskEncryption, diskEncryptionFlags } from "../../../cli/features/mdm/disk-encryption.ts";
 
-export default class MdmDiskEncryptionEnable extends DiskEncryptionCommand {
+export default class MdmDiskEncryptionEnable extends ClientCommand {
   static override summary = "Turn on disk encryption for a team's hosts, or for hosts without a team.";
   static override description =
     "Macs turn on FileVault and keep their recovery key on the server; agents of Windows and Linux hosts send their keys. " +
@@ -18,10 +19,8 @@ export default class MdmDiskEncryptionEnable extends DiskEncryptionCommand {
     "<%= config.bin %> <%= command.id %> --team Workstations --platform macos --platform linux",
   ];
 
-  protected readonly endpoint = diskEncryptionApi.change;
-
   async run() {
     const { flags } = await this.parse(MdmDiskEncryptionEnable);
-    await this.change(flags, true, flags["require-bitlocker-pin"]);
+    await changeDiskEncryption(this, diskEncryptionApi.change, flags, true, flags["require-bitlocker-pin"]);
   }
 }

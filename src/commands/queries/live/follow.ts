@@ -1,17 +1,20 @@
 import { liveQueriesApi } from "../../../api/inventory/live-queries.ts";
-import { LiveCommand } from "../../../cli/features/live-command.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { LiveQueries } from "../../../cli/features/live-command.ts";
 import { args } from "../../../cli/flags.ts";
 
-export default class QueriesLiveFollow extends LiveCommand {
+export default class QueriesLiveFollow extends ClientCommand {
   static override summary = "Print the results of one of your live queries, from the first result until it ends.";
   static override description = "Exit code 6 if some hosts did not reply. An interrupt does not cancel the query.";
   static override endpoints = [liveQueriesApi.stream, liveQueriesApi.get];
   static override args = { id: args.required("number of the live query") };
   static override examples = ["<%= config.bin %> <%= command.id %> 1 -o csv"];
 
+  readonly #live = new LiveQueries(this);
+
   async run() {
     const { args: given } = await this.parse(QueriesLiveFollow);
     const { live_query } = await this.call(liveQueriesApi.get, { params: { id: given.id } });
-    this.account(await this.follow(live_query, { keep: true }));
+    this.#live.account(await this.#live.follow(live_query, { keep: true }));
   }
 }

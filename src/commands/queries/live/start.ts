@@ -1,12 +1,13 @@
 import * as Args from "@oclif/core/args";
 import * as Flags from "@oclif/core/flags";
 import { liveQueriesApi } from "../../../api/inventory/live-queries.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { LiveCommand, needTargets, targetFlags } from "../../../cli/features/live-command.ts";
+import { LiveQueries, needTargets, targetFlags } from "../../../cli/features/live-command.ts";
 import { dryRunFlag, listOf } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
 
-export default class QueriesLiveStart extends LiveCommand {
+export default class QueriesLiveStart extends ClientCommand {
   static override summary = "Start a live query for a program that reads it over the websocket.";
   static override description =
     "The query is cancelled if no client reads it within a minute. Hosts that come online receive it until the client " +
@@ -27,13 +28,15 @@ export default class QueriesLiveStart extends LiveCommand {
     "<%= config.bin %> <%= command.id %> 'SELECT 1' --by-names --hosts mac-1.example.com,linux-1.example.com",
   ];
 
+  readonly #live = new LiveQueries(this);
+
   async run() {
     const { args, flags } = await this.parse(QueriesLiveStart);
     if ((args.sql === undefined) === (flags.query === undefined)) throw usage("give either SQL or --query");
     const what =
       flags.query === undefined ? { query: args.sql! } : { query_id: (await this.savedQuery(flags.query)).id };
     const named = { hosts: listOf(flags.hosts), labels: listOf(flags.labels) };
-    const selected = flags["by-names"] ? named : await this.selected(flags);
+    const selected = flags["by-names"] ? named : await this.#live.selected(flags);
     if (selected === null) throw needTargets();
     if (flags["dry-run"]) this.trying("start a live query", { ...what, selected });
     const { campaign } = flags["by-names"]

@@ -52,7 +52,7 @@ export default class ScriptsBatchRun extends ClientCommand {
     const given = filters && { ...filters, team_id: script.team_id ?? 0 };
     const shown = await this.chosen(given, names, flags["all-hosts"]);
     const { count } = shown.selection;
-    const what = `run ${printable(script.name)} on ${nameOfShown(this, shown)}`;
+    const what = `run ${printable(script.name)} on ${nameOfShown(shown)}`;
     if (flags["dry-run"]) this.trying(what, shown.first);
     if (count > 1) {
       printSelection(this, shown);
@@ -77,6 +77,6 @@ export default class ScriptsBatchRun extends ClientCommand {
     }
     const hosts = await namedHosts(this, names);
     await checkChoice(this, hosts.length, all);
-    return shownNamed(this, hosts);
+    return shownNamed(hosts);
   }
 }

@@ -1,13 +1,14 @@
 import { packageBatchesApi } from "../../../api/software/package-batches.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { PackageBatchCommand } from "../../../cli/features/package-batches.ts";
+import { concludePackages, waitForPackages } from "../../../cli/features/package-batches.ts";
 import { packageTeamFlag } from "../../../cli/features/packages.ts";
 import { readValue } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, isNoTeam, ofTeam, yesFlag } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
 import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
 
-export default class SoftwarePackagesApply extends PackageBatchCommand {
+export default class SoftwarePackagesApply extends ClientCommand {
   static override summary = "Replace the packages that a team offers with those of a file.";
   static override description =
     "The file is a list in YAML or JSON: each item has a slug of a maintained app, a url that the server downloads, or " +
@@ -44,7 +45,7 @@ export default class SoftwarePackagesApply extends PackageBatchCommand {
     const body = { software: { packages: list as [] } };
     const { request_uuid } = await this.call(packageBatchesApi.start, { query, body });
     // A dry run that nobody waits for is of no use.
-    if (flags.wait || this.#isDryRun) return this.conclude(await this.waitForBatch(request_uuid, timeout));
+    if (flags.wait || this.#isDryRun) return concludePackages(this, await waitForPackages(this, request_uuid, timeout));
     await this.report(`the server replaces the packages of ${of}: svc software packages batch ${request_uuid} --wait`, {
       request_uuid,
     });

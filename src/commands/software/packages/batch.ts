@@ -1,9 +1,10 @@
 import { packageBatchesApi } from "../../../api/software/package-batches.ts";
-import { PackageBatchCommand } from "../../../cli/features/package-batches.ts";
+import { ClientCommand } from "../../../cli/client-command.ts";
+import { concludePackages, waitForPackages } from "../../../cli/features/package-batches.ts";
 import { args } from "../../../cli/flags.ts";
 import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
 
-export default class SoftwarePackagesBatch extends PackageBatchCommand {
+export default class SoftwarePackagesBatch extends ClientCommand {
   static override summary = "Show how far a replacement of packages is; with --wait, until it has ended.";
   static override endpoints = [packageBatchesApi.get];
   static override args = { request: args.required("request uuid, as `svc software packages apply` prints it") };
@@ -13,7 +14,7 @@ export default class SoftwarePackagesBatch extends PackageBatchCommand {
   async run() {
     const { args: given, flags } = await this.parse(SoftwarePackagesBatch);
     const timeout = timeoutOf(flags);
-    if (flags.wait) return this.conclude(await this.waitForBatch(given.request, timeout));
-    await this.conclude(await this.call(packageBatchesApi.get, { params: { request_uuid: given.request } }));
+    if (flags.wait) return concludePackages(this, await waitForPackages(this, given.request, timeout));
+    await concludePackages(this, await this.call(packageBatchesApi.get, { params: { request_uuid: given.request } }));
   }
 }
