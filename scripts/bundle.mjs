@@ -232,9 +232,7 @@ function homesOf(modules, members) {
   const wanted = new Set([...modules.values()].flatMap(({ imports }) => imports.fixed.filter(isPackage)));
   wanted.delete("zod");
   for (const specifier of wanted) {
-    const id = `p${count++}`;
-    const names = Object.keys(require(specifier)).filter((name) => name !== "default");
-    homes.packages.set(specifier, { from: "cli", names: names.map((own) => [own, `${id}_${own}`]) });
+    homes.packages.set(specifier, { from: "cli", id: `p${count++}`, names: Object.keys(require(specifier)) });
   }
   return homes;
 }
@@ -288,10 +286,7 @@ function bundlesPlugin(folder, modules, homes) {
         .map(([name, { names }]) => `export { ${renamed(names)} } from ${JSON.stringify(join(folder, name))};`),
       ...[...homes.packages]
         .filter(([specifier, { from }]) => from === bundled && specifier !== "zod")
-        .flatMap(([specifier, { names }], at) => [
-          `import * as all${at} from ${JSON.stringify(specifier)};`,
-          ...names.map(([own, named]) => `export const ${named} = all${at}.${own};`),
-        ]),
+        .map(([specifier, { id }]) => `export const ${id} = () => require(${JSON.stringify(specifier)});`),
     ].join("\n");
   const renamed = (names) => names.map(([own, named]) => `${own} as ${named}`).join(", ");
   const own = (path) => posix(relative(folder, path));
@@ -324,6 +319,7 @@ function restPlugin(folder, homes, own) {
   return {
     name: "rest",
     setup(build) {
+      build.onResolve({ filter: /^svc-packages$/ }, ({ path }) => ({ path, namespace: "packages" }));
       build.onResolve({ filter: /.*/ }, ({ path, kind, resolveDir }) => {
         if (kind === "entry-point") return undefined;
         if (path.startsWith("svc:")) return { path, external: true };
@@ -338,14 +334,21 @@ function restPlugin(folder, homes, own) {
           ? undefined
           : { path: `svc:${name}`, external: true };
       });
-      for (const [namespace, of] of [
-        ["module", homes.modules],
-        ["package", homes.packages],
-      ])
-        build.onLoad({ filter: /.*/, namespace }, ({ path }) => {
-          const { names, from } = of.get(path);
-          return { contents: reexport(names, from) };
-        });
+      build.onLoad({ filter: /.*/, namespace: "module" }, ({ path }) => {
+        const { names, from } = homes.modules.get(path);
+        return { contents: reexport(names, from) };
+      });
+      // Evaluated when a command first uses something in it.
+      build.onLoad({ filter: /.*/, namespace: "package" }, ({ path }) => {
+        const { id, names, from } = homes.packages.get(path);
+        if (path === "zod") return { contents: reexport(names, from) };
+        const getters = names.map((name) => `get ${name}() { return ${id}().${name}; }`);
+        return { contents: `const { ${id} } = require("svc-packages");\nmodule.exports = { ${getters.join(", ")} };` };
+      });
+      build.onLoad({ filter: /.*/, namespace: "packages" }, () => {
+        const ids = [...homes.packages.values()].flatMap(({ id }) => id ?? []);
+        return { contents: `export { ${ids.join(", ")} } from "svc:bundle/cli.js";` };
+      });
     },
   };
 }
@@ -418,7 +421,7 @@ const lazyOclif = {
   setup: (build) =>
     build.onLoad({ filter: /[\\/]@oclif[\\/]core[\\/]lib[\\/].*\.js$/ }, async ({ path }) => {
       const text = await readFile(path, "utf8");
-      const imported = /^const (\w+) = ((?:__import(?:Star|Default)\()?require\("[^"]+"\)\)?);$/gm;
+      const imported = /^(?:const|var) (\w+) = ((?:__import(?:Star|Default)\()?require\("[^"]+"\)\)?);$/gm;
       const lazy = "const lazily = (load) => new Proxy({}, { get: (_, key) => load()[key] });\n";
       const contents = text.replace(
         imported,

@@ -155,6 +155,11 @@ export abstract class BaseCommand extends Command {
     return !off && tty[stream] && !isDumb(this.io) ? style(code, text) : text;
   }
 
+  /** Lets an interrupt that has arrived end the command: while jq runs, nothing else does. */
+  async beforeJq(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
   private get outputOptions(): OutputOptions & Required<Pick<OutputOptions, "leftOut" | "tooWide">> {
     const fields = listFlag(this.common.fields);
     return {
@@ -170,6 +175,7 @@ export abstract class BaseCommand extends Command {
       ...(this.relativeTimes
         ? { time: (iso: string) => ago(iso, this.io.now()), age: (iso: string) => age(iso, this.io.now()) }
         : {}),
+      beforeJq: () => this.beforeJq(),
       leftOut: (headers: readonly string[]) =>
         this.remarkOfList(
           `columns that do not fit: ${headers.join(", ")}. Widen the terminal, or choose columns with --fields`,

@@ -304,6 +304,11 @@ export abstract class ClientCommand extends BaseCommand {
     );
   }
 
+  override async beforeJq(): Promise<void> {
+    await super.beforeJq();
+    this.stop.signal.throwIfAborted();
+  }
+
   #checkVersion(server: string): void {
     if (this.#hasNotedVersion || !gap(server, this.config.version)) return;
     this.#hasNotedVersion = true;

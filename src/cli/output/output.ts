@@ -34,6 +34,8 @@ export interface OutputOptions {
   readonly age?: (iso: string) => string;
   /** Called with the headers of the columns that do not fit the terminal. */
   readonly leftOut?: (headers: readonly string[]) => void;
+  /** Called before jq runs, which blocks until it is done. */
+  readonly beforeJq?: () => Promise<void>;
   /** Called if the rows are wider than the terminal. */
   readonly tooWide?: () => void;
 }
@@ -133,7 +135,7 @@ async function listWriter(own: readonly Column[], options: OutputOptions, write:
   const columns = chosen.map((column) => inColour(readable(column, options.age), options));
   const lines = (rows: readonly unknown[]) => rows.map((row) => `${json(row)}\n`).join("");
   if (format === "ndjson")
-    return { page: (rows) => write(select ? select(lines(rows)) : lines(rows)), end: async () => {} };
+    return { page: async (rows) => write(select ? await select(lines(rows)) : lines(rows)), end: async () => {} };
   if (format === "csv") {
     let { header } = options;
     const page = async (rows: readonly unknown[]) => {
@@ -169,7 +171,11 @@ async function listWriter(own: readonly Column[], options: OutputOptions, write:
 }
 
 /** The compiled --jq expression; null without the flag. Refuses an invalid expression. */
-export async function selectOf({ format, jq }: Pick<OutputOptions, "format" | "jq">): Promise<Select | null> {
+export async function selectOf({
+  format,
+  jq,
+  beforeJq,
+}: Pick<OutputOptions, "format" | "jq" | "beforeJq">): Promise<((whole: string) => Promise<string>) | null> {
   if (jq === undefined) return null;
   if (format !== "json" && format !== "ndjson")
     throw usage(`--jq cannot be used with -o ${format}`, "It works with json and ndjson.");
@@ -177,7 +183,11 @@ export async function selectOf({ format, jq }: Pick<OutputOptions, "format" | "j
   const key = `${compact} ${jq}`;
   const known = compiled.get(key) ?? compileJq(jq, compact);
   compiled.set(key, known);
-  return known;
+  const select = await known;
+  return async (whole) => {
+    await beforeJq?.();
+    return select(whole);
+  };
 }
 
 // Cached, because commands that print line by line call this for each line.

@@ -1,11 +1,9 @@
 // From argv to exit code: finds the command, runs it, and reports errors. oclif provides the commands; dispatch is
 // done here.
 import type { Config } from "@oclif/core/config";
-import { normalizeArgv } from "@oclif/core/help";
 import { toConfiguredId } from "@oclif/core/util/ids";
 import { nearest } from "../../text/nearest.ts";
 import { CliError, errorReport, renderError, usage } from "../errors.ts";
-import { showHelp } from "../help/help.ts";
 import { flagMeant } from "../help/suggest.ts";
 import { unknownCommand } from "../help/unknown-command.ts";
 import { attachIo, type Io, isDumb, processIo } from "../io.ts";
@@ -49,20 +47,33 @@ async function dispatch(input: string[], config: Config, io: Io): Promise<void> 
   if (own[0] === "--version" || own[0] === "-v") return io.out(`${config.userAgent}\n`);
   if (own.length === 0 || own[0] === "help" || own.includes("--help") || own.includes("-h")) {
     const words = own.filter((arg) => arg !== "--help" && arg !== "-h");
+    const [{ showHelp }, { normalizeArgv }] = await Promise.all([
+      import("../help/help.ts"),
+      import("@oclif/core/help"),
+    ]);
     // --help may follow arguments: show help for the command that they belong to.
     const [id = ""] = words[0] === "help" ? [] : normalizeArgv(config, [...words]);
     return showHelp(config.findCommand(id) ? id.split(":") : words, config, io);
   }
-  const [id = "", ...rest] = normalizeArgv(config, [...argv]);
+  const [id = "", ...rest] = await normalized(argv, config);
   const command = config.findCommand(id);
   if (!command) {
     // A topic followed by more words is not a request for help: a flag there was meant for a command.
-    if (config.findTopic(id) && rest.length === 0) return showHelp(id.split(":"), config, io);
+    if (config.findTopic(id) && rest.length === 0)
+      return (await import("../help/help.ts")).showHelp(id.split(":"), config, io);
     throw unknownCommand([...id.split(":"), ...rest], config);
   }
   refuseInherited(rest);
   const loaded = (await command.load()) as unknown as Executable;
   await loaded.execute(rest, config);
+}
+
+/** The id of the command and its arguments, from the words of a command line. */
+async function normalized(argv: readonly string[], config: Config): Promise<string[]> {
+  const [only, ...others] = config.commands;
+  // A configuration of one command was made for this command line, which begins with its name.
+  if (only && others.length === 0) return [only.id, ...argv.slice(only.id.split(":").length)];
+  return (await import("@oclif/core/help")).normalizeArgv(config, [...argv]);
 }
 
 /** The command line with an alias of the user expanded. Commands come first, so that no alias can replace one. */
@@ -87,7 +98,7 @@ function refuseInherited(argv: readonly string[]): void {
 async function withSuggestion(error: unknown, argv: string[], running: Config): Promise<unknown> {
   if (!(error instanceof Error) || !("flags" in error) || !Array.isArray(error.flags)) return error;
   const config = await wholeConfig(running);
-  const [id = ""] = normalizeArgv(config, [...argv]);
+  const [id = ""] = await normalized(argv, config);
   const unknown = error.flags.map(String);
   const flags = Object.values(config.findCommand(id)?.flags ?? {}).filter(({ hidden }) => !hidden);
   const names = flags.flatMap((flag) => [
