@@ -21,7 +21,7 @@ const require = createRequire(import.meta.url);
 
 /** Modules of the command line that are bundled, with everything that they import. */
 const started = ["cli/run/start.js"];
-const shared = ["cli/client-command.js", "cli/data-command.js", "cli/query-flags.js"];
+const shared = ["cli/client-command.js", "cli/data-places.js", "cli/query-flags.js"];
 /** Folders whose modules are used by commands alone, and therefore become part of them. */
 const ownOfCommands = /^(cli|client|gitops|text)\//;
 /** Commands that do not run the server contain also what the server uses. */

@@ -337,6 +337,26 @@ describe("features of the server", () => {
   });
 });
 
+describe("classes of commands", () => {
+  const parents = files
+    .filter((file) => within(file, "src/commands/", "src/cli/"))
+    .flatMap((file) =>
+      [
+        ...readFileSync(join(root, file), "utf8").matchAll(
+          /^export .*\bclass (\w+)(?:<[^>]*>)? extends (\w*Command)\b/gm,
+        ),
+      ].map(([, name, parent]) => ({ file, name: name!, parent: parent! })),
+    );
+
+  it("are two above every command: what several share is functions and small objects", () => {
+    expect(parents.length).toBeGreaterThan(400);
+    const others = parents.filter(({ parent }) => !["BaseCommand", "ClientCommand"].includes(parent));
+    expect(others).toEqual([{ file: "src/cli/base-command.ts", name: "BaseCommand", parent: "Command" }]);
+    const bases = parents.filter(({ file }) => !within(file, "src/commands/")).map(({ name }) => name);
+    expect(bases).toEqual(["BaseCommand", "ClientCommand"]);
+  });
+});
+
 describe("files of the clients", () => {
   const places = ["src/api/", "src/cli/", "src/client/", "src/commands/", "src/gitops/", "src/text/"];
   /** Imports of types alone are gone when the program runs. */
@@ -527,7 +547,7 @@ describe("kinds of configuration", () => {
     "src/server/edge/configuration/",
     "src/gitops/",
     "src/api/edge/configuration.ts",
-    "src/cli/features/gitops-",
+    "src/cli/topics/configuration.ts",
   ];
   const commands = ["apply", "plan", "drift", "export"].map((name) => `src/commands/${name}.ts`);
   const kinds = Object.entries({

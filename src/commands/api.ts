@@ -114,8 +114,9 @@ export default class Api extends ClientCommand {
     const select = await selectOf({
       format: "json",
       ...(typeof this.common.jq === "string" ? { jq: this.common.jq } : {}),
+      beforeJq: () => this.beforeJq(),
     });
-    await this.write(select ? select(text) : text);
+    await this.write(select ? await select(text) : text);
   }
 
   private async replyTo(method: string, path: string, query: Json, body?: unknown): Promise<RawReply> {

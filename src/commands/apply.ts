@@ -3,11 +3,11 @@ import { configurationApi, type Pin } from "../api/edge/configuration.ts";
 import { UPLOAD_MAX } from "../api/platform/uploads.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { CliError, failed, usage } from "../cli/errors.ts";
-import { Configuration, filesFlags, inDryRun } from "../cli/features/gitops-command.ts";
 import { textOf } from "../cli/files/file-errors.ts";
 import { args, dryRunFlag, yesFlag } from "../cli/flags.ts";
+import { bar } from "../cli/output/size.ts";
 import { plural } from "../cli/output/text.ts";
-import { bar } from "../cli/views/size.ts";
+import { Configuration, filesFlags, inDryRun } from "../cli/topics/configuration.ts";
 import { ApiCallError, Unreachable } from "../client/errors.ts";
 import { fileSchema } from "../gitops/files/json-schema.ts";
 import { type LargeFile, readLargeFile } from "../gitops/files/large-files.ts";
@@ -66,7 +66,7 @@ export default class Apply extends ClientCommand {
 
   readonly #configuration = new Configuration(this);
 
-  /** Its endpoints take a dry_run field in the body, which older servers support too. */
+  /** Endpoints of configuration take a dry_run field in the body, which older servers support too. */
   override get triesOut(): boolean {
     return false;
   }

@@ -1,8 +1,8 @@
 import type { ConnectionFlags } from "../cli/auth/connection.ts";
 import { BaseCommand } from "../cli/base-command.ts";
 import { CliError } from "../cli/errors.ts";
-import { type Check, examine } from "../cli/features/doctor.ts";
 import { connectionFlags, generalFlags, outputFlags } from "../cli/flags.ts";
+import { type Check, examine } from "../cli/topics/doctor/checks.ts";
 
 const colours = { ok: 32, warning: 33, failed: 31, skipped: 2 } as const;
 

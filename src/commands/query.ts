@@ -5,10 +5,10 @@ import { liveQueriesApi } from "../api/inventory/live-queries.ts";
 import { targetsApi } from "../api/inventory/targets.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { usage } from "../cli/errors.ts";
-import { LiveQueries, needTargets, targetFlags } from "../cli/features/live-command.ts";
 import { readText } from "../cli/files/input.ts";
 import { dryRunFlag } from "../cli/flags.ts";
 import { durationMs, plural } from "../cli/output/text.ts";
+import { LiveQueries, needTargets, targetFlags } from "../cli/topics/queries/live.ts";
 
 export default class Query extends ClientCommand {
   static override summary = "Run SQL on hosts immediately; rows are printed as they arrive.";

@@ -3,8 +3,8 @@ import { appConfigApi } from "../api/settings/app-config.ts";
 import { versionApi } from "../api/settings/version.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { CliError } from "../cli/errors.ts";
-import { healthWarnings } from "../cli/features/health.ts";
-import { hasExpired } from "../cli/views/license.ts";
+import { healthWarnings } from "../cli/topics/doctor/health.ts";
+import { hasExpired } from "../cli/topics/license.ts";
 import { ApiCallError } from "../client/errors.ts";
 
 const unlessForbidden = async <T>(call: Promise<T>): Promise<T | null> => {

@@ -1,6 +1,6 @@
 import { User, usersApi } from "../api/accounts/users.ts";
 import { ClientCommand } from "../cli/client-command.ts";
-import { userView } from "../cli/views/user.ts";
+import { userView } from "../cli/topics/users.ts";
 
 const Me = User.extend({ server: User.shape.email, context: User.shape.email.nullable() });
 

@@ -1,10 +1,10 @@
 // How tables are rendered: times, ids and sizes on terminals of several widths.
 import { expect, it } from "vitest";
-import { profileView } from "../../src/cli/features/profiles.ts";
 import { type OutputOptions, renderOne, type View, writeList } from "../../src/cli/output/output.ts";
 import { age, ago } from "../../src/cli/output/text.ts";
-import { commandView } from "../../src/cli/views/command.ts";
-import { vulnerabilityView } from "../../src/cli/views/software.ts";
+import { commandView } from "../../src/cli/topics/mdm/command.ts";
+import { profileView } from "../../src/cli/topics/mdm/profiles.ts";
+import { vulnerabilityView } from "../../src/cli/topics/software/versions.ts";
 import { startFleet } from "../support/fleet.ts";
 
 const NOW = new Date("2026-03-01T12:00:00.000Z");

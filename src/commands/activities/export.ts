@@ -1,9 +1,9 @@
 import { activitiesApi } from "../../api/platform/activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { outFlag, saveExport } from "../../cli/export-command.ts";
-import { activityTimes } from "../../cli/features/activities/times.ts";
+import { outFlag, saveExport } from "../../cli/export.ts";
 import { connectionFlags, generalFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { activityTimes } from "../../cli/topics/activities/times.ts";
 
 export default class ActivitiesExport extends ClientCommand {
   // -o is the output file here, and the format is fixed.

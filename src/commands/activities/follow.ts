@@ -4,7 +4,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
 import { shown } from "../../cli/output/table.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { details, who } from "../../cli/views/activity.ts";
+import { details, who } from "../../cli/topics/activities/view.ts";
 import { ApiCallError, Unreachable } from "../../client/errors.ts";
 import { readEvents } from "../../client/events.ts";
 

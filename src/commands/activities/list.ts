@@ -1,10 +1,10 @@
 import { Activity, activitiesApi } from "../../api/platform/activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { activityTimes } from "../../cli/features/activities/times.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { details, who } from "../../cli/views/activity.ts";
+import { activityTimes } from "../../cli/topics/activities/times.ts";
+import { details, who } from "../../cli/topics/activities/view.ts";
 
 export default class ActivitiesList extends ClientCommand {
   static override summary = "List what was done and who did it, newest first.";

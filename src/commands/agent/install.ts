@@ -3,9 +3,9 @@ import { install } from "../../agent/service/apply.ts";
 import { platformToInstall } from "../../agent/service/detect.ts";
 import { servicePlan, statusCommand } from "../../agent/service/plan.ts";
 import { BaseCommand } from "../../cli/base-command.ts";
-import { asRoot, rootFlag } from "../../cli/features/agent/service.ts";
-import { agentSetup, agentSetupFlags, asCliError } from "../../cli/features/agent/setup.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
+import { asRoot, rootFlag } from "../../cli/topics/agent/service.ts";
+import { agentSetup, agentSetupFlags, asCliError } from "../../cli/topics/agent/setup.ts";
 
 export default class AgentInstall extends BaseCommand {
   static override summary = "Install the agent as a service of this machine, and start it.";

@@ -4,8 +4,8 @@ import { installedPlatform } from "../../agent/service/detect.ts";
 import { logCommand } from "../../agent/service/plan.ts";
 import { BaseCommand } from "../../cli/base-command.ts";
 import { failed } from "../../cli/errors.ts";
-import { asRoot } from "../../cli/features/agent/service.ts";
-import { asCliError } from "../../cli/features/agent/setup.ts";
+import { asRoot } from "../../cli/topics/agent/service.ts";
+import { asCliError } from "../../cli/topics/agent/setup.ts";
 
 export default class AgentLogs extends BaseCommand {
   static override summary = "Show the log of the agent's service on this machine.";

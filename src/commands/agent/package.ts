@@ -4,8 +4,8 @@ import * as Flags from "@oclif/core/flags";
 import type { PackageProgram } from "../../agent/package/files.ts";
 import { BaseCommand } from "../../cli/base-command.ts";
 import { failed, usage } from "../../cli/errors.ts";
-import { agentSetup, agentSetupFlags, asCliError } from "../../cli/features/agent/setup.ts";
 import { bytesOf } from "../../cli/files/file-errors.ts";
+import { agentSetup, agentSetupFlags, asCliError } from "../../cli/topics/agent/setup.ts";
 
 /** 2020-01-01: the time of the files in a package if nothing else is said, so that equal input gives equal bytes. */
 const DEFAULT_EPOCH = 1_577_836_800;

@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../../cli/base-command.ts";
-import { agentSetup, agentSetupFlags, asCliError } from "../../cli/features/agent/setup.ts";
+import { agentSetup, agentSetupFlags, asCliError } from "../../cli/topics/agent/setup.ts";
 
 export default class AgentRun extends BaseCommand {
   static override summary = "Run the agent that manages this machine.";

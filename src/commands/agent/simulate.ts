@@ -6,6 +6,9 @@ import { appConfigApi } from "../../api/settings/app-config.ts";
 import { enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed, usage } from "../../cli/errors.ts";
+import { readText } from "../../cli/files/input.ts";
+import { isDumb } from "../../cli/io.ts";
+import { durationMs, plural } from "../../cli/output/text.ts";
 import {
   androidOptions,
   appleOptions,
@@ -13,10 +16,7 @@ import {
   deviceSimulationFlags,
   standInOf,
   windowsOptions,
-} from "../../cli/features/simulate-devices.ts";
-import { readText } from "../../cli/files/input.ts";
-import { isDumb } from "../../cli/io.ts";
-import { durationMs, plural } from "../../cli/output/text.ts";
+} from "../../cli/topics/agent/simulate-devices.ts";
 import { ApiCallError } from "../../client/errors.ts";
 import { type AndroidFleet, runAndroidFleet } from "../../simulator/android/fleet.ts";
 import { openFolder } from "../../simulator/android/folder.ts";

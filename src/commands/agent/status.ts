@@ -3,8 +3,8 @@ import { installedPlatform } from "../../agent/service/detect.ts";
 import { agentStatus } from "../../agent/service/status.ts";
 import { BaseCommand } from "../../cli/base-command.ts";
 import { failed } from "../../cli/errors.ts";
-import { asRoot } from "../../cli/features/agent/service.ts";
-import { agentSetupFlags, asCliError } from "../../cli/features/agent/setup.ts";
+import { asRoot } from "../../cli/topics/agent/service.ts";
+import { agentSetupFlags, asCliError } from "../../cli/topics/agent/setup.ts";
 
 export default class AgentStatus extends BaseCommand {
   static override summary = "Show whether the agent is installed on this machine, runs, and has enrolled.";

@@ -3,9 +3,9 @@ import { installedStateDir, uninstall } from "../../agent/service/apply.ts";
 import { installedPlatform } from "../../agent/service/detect.ts";
 import { removalPlan } from "../../agent/service/plan.ts";
 import { BaseCommand } from "../../cli/base-command.ts";
-import { asRoot, rootFlag } from "../../cli/features/agent/service.ts";
-import { agentSetupFlags, asCliError } from "../../cli/features/agent/setup.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { asRoot, rootFlag } from "../../cli/topics/agent/service.ts";
+import { agentSetupFlags, asCliError } from "../../cli/topics/agent/setup.ts";
 
 export default class AgentUninstall extends BaseCommand {
   static override summary = "Stop the agent's service on this machine, and remove it.";

@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { Approval, approvalsApi } from "../../api/hosts/approvals.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { describeApproval } from "../../cli/views/approval.ts";
+import { describeApproval } from "../../cli/topics/approvals.ts";
 
 export default class ApprovalsDeny extends ClientCommand {
   static override summary = "Deny another user's request, or withdraw your own.";

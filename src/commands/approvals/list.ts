@@ -2,7 +2,7 @@ import { approvalsApi } from "../../api/hosts/approvals.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { approvalView } from "../../cli/views/approval.ts";
+import { approvalView } from "../../cli/topics/approvals.ts";
 
 export default class ApprovalsList extends ClientCommand {
   static override summary = "List approval requests: your own, and those that you may decide.";

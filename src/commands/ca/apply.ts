@@ -2,9 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { type CaSpecs, caApi } from "../../api/certificates/ca.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { skipCheckFlag } from "../../cli/features/ca.ts";
 import { readValue } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
+import { skipCheckFlag } from "../../cli/topics/ca.ts";
 
 export default class CaApply extends ClientCommand {
   static override summary = "Create or change certificate authorities from a file in one transaction.";

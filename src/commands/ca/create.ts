@@ -3,9 +3,9 @@ import { type CreateCa, caApi, caFields, caTypes, isSingle, secretFields } from 
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { authorityFields, authorityIn, caFlags, skipCheckFlag, typeIn } from "../../cli/features/ca.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { authorityFields, authorityIn, caFlags, skipCheckFlag, typeIn } from "../../cli/topics/ca.ts";
 
 export default class CaCreate extends ClientCommand {
   static override summary = "Add a certificate authority.";

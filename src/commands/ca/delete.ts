@@ -1,7 +1,7 @@
 import { caApi } from "../../api/certificates/ca.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { findAuthority } from "../../cli/features/ca.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { findAuthority } from "../../cli/topics/ca.ts";
 
 export default class CaDelete extends ClientCommand {
   static override summary = "Delete a certificate authority. Certificates that it issued stay on hosts.";

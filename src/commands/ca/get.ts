@@ -1,7 +1,7 @@
 import { caApi } from "../../api/certificates/ca.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { findAuthority } from "../../cli/features/ca.ts";
 import { args } from "../../cli/flags.ts";
+import { findAuthority } from "../../cli/topics/ca.ts";
 
 export default class CaGet extends ClientCommand {
   static override summary = "Show a certificate authority; its secret is masked.";

@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { CaItem, caApi } from "../../api/certificates/ca.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { caView } from "../../cli/features/ca.ts";
+import { caView } from "../../cli/topics/ca.ts";
 
 export default class CaList extends ClientCommand {
   static override summary = "List certificate authorities.";

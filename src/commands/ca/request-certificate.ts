@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { caApi } from "../../api/certificates/ca.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { findAuthority } from "../../cli/features/ca.ts";
 import { readSecret, readText, secretFlags } from "../../cli/files/input.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
+import { findAuthority } from "../../cli/topics/ca.ts";
 
 export default class CaRequestCertificate extends ClientCommand {
   static override summary = "Request a certificate from an EST authority.";

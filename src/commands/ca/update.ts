@@ -2,9 +2,9 @@ import { type ChangeCa, caApi, secretFields } from "../../api/certificates/ca.ts
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { authorityFields, authorityIn, caFlags, findAuthority, skipCheckFlag } from "../../cli/features/ca.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { authorityFields, authorityIn, caFlags, findAuthority, skipCheckFlag } from "../../cli/topics/ca.ts";
 
 export default class CaUpdate extends ClientCommand {
   static override summary = "Change a certificate authority.";

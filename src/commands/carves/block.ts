@@ -4,7 +4,7 @@ import { carvesApi } from "../../api/checks/carves.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { cannotWrite } from "../../cli/files/file-errors.ts";
 import { args, connectionFlags, generalFlags } from "../../cli/flags.ts";
-import { sizeText } from "../../cli/views/size.ts";
+import { sizeText } from "../../cli/output/size.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class CarvesBlock extends ClientCommand {

@@ -1,6 +1,6 @@
 import { carvesApi } from "../../api/checks/carves.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { downloadFile, downloadFlags } from "../../cli/download-command.ts";
+import { downloadFile, downloadFlags } from "../../cli/download.ts";
 import { args, connectionFlags, generalFlags } from "../../cli/flags.ts";
 
 export default class CarvesDownload extends ClientCommand {

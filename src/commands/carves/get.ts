@@ -1,9 +1,9 @@
 import { Carve, carvesApi } from "../../api/checks/carves.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
+import { sizeText } from "../../cli/output/size.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
-import { stateOf } from "../../cli/views/carve.ts";
-import { sizeText } from "../../cli/views/size.ts";
+import { stateOf } from "../../cli/topics/carves/view.ts";
 
 export default class CarvesGet extends ClientCommand {
   static override summary = "Show a carve and its progress.";

@@ -2,7 +2,7 @@ import { carvesApi } from "../../api/checks/carves.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { carveView } from "../../cli/views/carve.ts";
+import { carveView } from "../../cli/topics/carves/view.ts";
 
 export default class CarvesList extends ClientCommand {
   static override summary = "List file carves.";

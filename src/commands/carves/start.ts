@@ -3,12 +3,12 @@ import { Carve, carvesApi } from "../../api/checks/carves.ts";
 import { liveQueriesApi } from "../../api/inventory/live-queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed, notFound, usage } from "../../cli/errors.ts";
-import { carveSql } from "../../cli/features/carve-query.ts";
-import { explainRefusal } from "../../cli/features/live-refusal.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
+import { bar } from "../../cli/output/size.ts";
 import { plural } from "../../cli/output/text.ts";
-import { isComplete, stateOf } from "../../cli/views/carve.ts";
-import { bar } from "../../cli/views/size.ts";
+import { carveSql } from "../../cli/topics/carves/query.ts";
+import { isComplete, stateOf } from "../../cli/topics/carves/view.ts";
+import { explainRefusal } from "../../cli/topics/queries/live-refusal.ts";
 import { timeoutOf, waitFlags, waitFor } from "../../cli/wait.ts";
 import { printable } from "../../text/printable.ts";
 

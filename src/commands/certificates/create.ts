@@ -2,9 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { type CreateTemplate, certificatesApi } from "../../api/certificates/certificates.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { findAuthority } from "../../cli/features/ca.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, teamFlag } from "../../cli/flags.ts";
+import { findAuthority } from "../../cli/topics/ca.ts";
 
 export default class CertificatesCreate extends ClientCommand {
   static override summary = "Create a certificate template, for the Android hosts of a team.";

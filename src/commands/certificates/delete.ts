@@ -2,8 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { certificatesApi } from "../../api/certificates/certificates.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { findTemplate } from "../../cli/features/certificate-templates.ts";
 import { args, dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
+import { findTemplate } from "../../cli/topics/certificates.ts";
 
 export default class CertificatesDelete extends ClientCommand {
   static override summary = "Delete certificate templates.";

@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { certificatesApi, WholeTemplate } from "../../api/certificates/certificates.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { findTemplate } from "../../cli/features/certificate-templates.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
+import { findTemplate } from "../../cli/topics/certificates.ts";
 
 export default class CertificatesGet extends ClientCommand {
   static override summary = "Show a certificate template; with --host, its values and state on that host.";

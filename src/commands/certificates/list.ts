@@ -1,8 +1,8 @@
 import { certificatesApi } from "../../api/certificates/certificates.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { templateView } from "../../cli/features/certificate-templates.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { templateView } from "../../cli/topics/certificates.ts";
 
 export default class CertificatesList extends ClientCommand {
   static override summary = "List the certificate templates of a team, or those for hosts without one.";

@@ -4,10 +4,10 @@ import { AppConfig, appConfigApi } from "../../api/settings/app-config.ts";
 import type { Change } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, errorReport, failed, usage } from "../../cli/errors.ts";
-import { changeable, difference, nested, settingAt, shown } from "../../cli/features/config-edit.ts";
 import { editorOf, editText } from "../../cli/files/editor.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { fieldPaths, isField, valueAt } from "../../cli/output/fields.ts";
+import { changeable, difference, nested, settingAt, shown } from "../../cli/topics/config/edit.ts";
 import { ApiCallError } from "../../client/errors.ts";
 import { nearest } from "../../text/nearest.ts";
 

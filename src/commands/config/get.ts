@@ -1,10 +1,10 @@
 import { AppConfig, appConfigApi } from "../../api/settings/app-config.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { operatorSetting } from "../../cli/features/operator-settings.ts";
 import { args } from "../../cli/flags.ts";
 import { fieldPaths, isField, valueAt } from "../../cli/output/fields.ts";
 import { cell } from "../../cli/output/text.ts";
+import { operatorSetting } from "../../cli/topics/config/operator-settings.ts";
 import { nearest } from "../../text/nearest.ts";
 
 export default class ConfigGet extends ClientCommand {

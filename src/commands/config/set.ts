@@ -6,11 +6,11 @@ import { AppConfig, appConfigApi, ConfigSections } from "../../api/settings/app-
 import type { Change } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, errorReport, usage } from "../../cli/errors.ts";
-import { warningAfterChange } from "../../cli/features/enrolled-elsewhere.ts";
-import { operatorSetting } from "../../cli/features/operator-settings.ts";
 import { parseValue, readBody, readText } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
 import { fieldPaths, isField, valueAt } from "../../cli/output/fields.ts";
+import { operatorSetting } from "../../cli/topics/config/operator-settings.ts";
+import { warningAfterChange } from "../../cli/topics/mdm/enrolled-elsewhere.ts";
 import { ApiCallError } from "../../client/errors.ts";
 import { nearest } from "../../text/nearest.ts";
 import { ownOf } from "../../text/record.ts";

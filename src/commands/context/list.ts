@@ -1,6 +1,6 @@
 import { listContexts } from "../../cli/auth/contexts.ts";
 import { BaseCommand } from "../../cli/base-command.ts";
-import { contextRow, contextView } from "../../cli/views/context.ts";
+import { contextRow, contextView } from "../../cli/topics/contexts.ts";
 
 export default class ContextList extends BaseCommand {
   static override summary = "List the saved servers and sign-ins.";

@@ -2,7 +2,7 @@ import { findContext, listContexts } from "../../cli/auth/contexts.ts";
 import { BaseCommand } from "../../cli/base-command.ts";
 import { notFound } from "../../cli/errors.ts";
 import { args } from "../../cli/flags.ts";
-import { contextRow } from "../../cli/views/context.ts";
+import { contextRow } from "../../cli/topics/contexts.ts";
 
 export default class ContextShow extends BaseCommand {
   static override summary = "Show a context: the current one, or the one named.";

@@ -1,6 +1,6 @@
 import * as Args from "@oclif/core/args";
 import { BaseCommand } from "../../cli/base-command.ts";
-import { blobsFlag, blobsOf, dataDirOf, placeFlags, placeOf } from "../../cli/data-command.ts";
+import { blobsFlag, blobsOf, dataDirOf, placeFlags, placeOf } from "../../cli/data-places.ts";
 import { plural } from "../../cli/output/text.ts";
 import { backupData } from "../../server/data-tools.ts";
 

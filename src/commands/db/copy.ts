@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../../cli/base-command.ts";
-import { dataDirOf, namedPlace } from "../../cli/data-command.ts";
+import { dataDirOf, namedPlace } from "../../cli/data-places.ts";
 import { CliError, usage } from "../../cli/errors.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";

@@ -1,6 +1,6 @@
 import * as Args from "@oclif/core/args";
 import { BaseCommand } from "../../cli/base-command.ts";
-import { dataDirOf, placeFlags, placeOf } from "../../cli/data-command.ts";
+import { dataDirOf, placeFlags, placeOf } from "../../cli/data-places.ts";
 import { notFound } from "../../cli/errors.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { disableMfa } from "../../server/data-tools.ts";

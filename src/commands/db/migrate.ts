@@ -1,5 +1,5 @@
 import { BaseCommand } from "../../cli/base-command.ts";
-import { dataDirOf, placeFlags, placeOf } from "../../cli/data-command.ts";
+import { dataDirOf, placeFlags, placeOf } from "../../cli/data-places.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { migrateData, pendingOf } from "../../server/data-tools.ts";
 

@@ -1,6 +1,6 @@
 import * as Args from "@oclif/core/args";
 import { BaseCommand } from "../../cli/base-command.ts";
-import { blobsFlag, blobsOf, dataDirOf, placeFlags, placeOf } from "../../cli/data-command.ts";
+import { blobsFlag, blobsOf, dataDirOf, placeFlags, placeOf } from "../../cli/data-places.ts";
 import { failed } from "../../cli/errors.ts";
 import { readSecret, readText, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";

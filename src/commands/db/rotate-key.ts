@@ -1,6 +1,6 @@
 import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../../cli/base-command.ts";
-import { dataDirOf, namedPlace, placeFlags, placeOf } from "../../cli/data-command.ts";
+import { dataDirOf, namedPlace, placeFlags, placeOf } from "../../cli/data-places.ts";
 import { usage } from "../../cli/errors.ts";
 import { readSecret, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";

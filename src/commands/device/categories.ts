@@ -1,9 +1,9 @@
 import { deviceApi } from "../../api/edge/device.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
-import { categoryView } from "../../cli/features/self-service/categories.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
+import { categoryView } from "../../cli/topics/software/categories.ts";
 
 export default class DeviceCategories extends ClientCommand {
   static override summary = "List the categories of self-service as a host's user sees them.";

@@ -1,9 +1,9 @@
 import { deviceApi } from "../../api/edge/device.ts";
 import { HostCertificate } from "../../api/inventory/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
 
 export default class DeviceCertificates extends ClientCommand {
   static override summary = "List the certificates on a host as its user sees them.";

@@ -2,8 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { CommandResult } from "../../api/devices/commands.ts";
 import { deviceInstallsApi } from "../../api/edge/device-installs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
-import { commandView } from "../../cli/views/command.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
+import { commandView } from "../../cli/topics/mdm/command.ts";
 
 export default class DeviceCommandResult extends ClientCommand {
   static override summary = "Show the result of an installation of a store app, as the host's user.";

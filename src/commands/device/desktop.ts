@@ -1,6 +1,6 @@
 import { deviceApi } from "../../api/edge/device.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
 
 export default class DeviceDesktop extends ClientCommand {
   static override summary = "Show the data that the server sends to a host's desktop app.";

@@ -1,6 +1,6 @@
 import { deviceApi } from "../../api/edge/device.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
 
 export default class DeviceDesktopAdmin extends ClientCommand {
   static override summary = "Show Munki and device management of a Mac as its user sees them.";

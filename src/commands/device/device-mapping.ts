@@ -1,6 +1,6 @@
 import { deviceApi } from "../../api/edge/device.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
 
 export default class DeviceMapping extends ClientCommand {
   static override summary = "List the email addresses of a host's users, as shown on its own page.";

@@ -1,6 +1,6 @@
 import { deviceEnrollApi } from "../../api/devices/apple-enroll.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
 
 export default class DeviceEnrollUrl extends ClientCommand {
   static override summary = "Show where a host's user enrolls it in device management.";

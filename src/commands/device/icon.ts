@@ -1,10 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { deviceApi } from "../../api/edge/device.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { downloadFile, downloadFlags } from "../../cli/download-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
-import { ownIcon } from "../../cli/features/self-service/icons.ts";
+import { downloadFile, downloadFlags } from "../../cli/download.ts";
 import { connectionFlags, generalFlags } from "../../cli/flags.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
+import { ownIcon } from "../../cli/topics/software/icons.ts";
 
 export default class DeviceIcon extends ClientCommand {
   // -o is the output file; nothing else is printed.

@@ -1,8 +1,8 @@
 import { deviceInstallsApi } from "../../api/edge/device-installs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
 
 export default class DeviceInstallAll extends ClientCommand {
   static override summary = "Install all titles with self-service that a host does not have, as its user.";

@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { InstallResult } from "../../api/delivery/software-installs.ts";
 import { deviceInstallsApi } from "../../api/edge/device-installs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
 
 export default class DeviceInstallResult extends ClientCommand {
   static override summary = "Show the result of an installation of a package, as the host's user.";

@@ -1,6 +1,6 @@
 import { DevicePolicy, deviceApi } from "../../api/edge/device.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
 
 export default class DevicePolicies extends ClientCommand {
   static override summary = "List the policies of a host as its user sees them.";

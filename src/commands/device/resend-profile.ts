@@ -2,8 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { deviceProfilesApi } from "../../api/devices/profiles.ts";
 import { deviceApi } from "../../api/edge/device.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class DeviceResendProfile extends ClientCommand {

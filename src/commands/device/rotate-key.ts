@@ -1,7 +1,7 @@
 import { deviceApi } from "../../api/edge/device.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class DeviceRotateKey extends ClientCommand {

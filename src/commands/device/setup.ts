@@ -1,8 +1,8 @@
 import { setupResultsApi } from "../../api/delivery/setup-results.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
-import { setupItemView, shownItems } from "../../cli/features/setup-items.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
+import { setupItemView, shownItems } from "../../cli/topics/mdm/setup-items.ts";
 
 export default class DeviceSetup extends ClientCommand {
   static override summary = "Show how far the setup of a host is, as its user, and begin what comes next.";

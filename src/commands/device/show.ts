@@ -1,7 +1,7 @@
 import { DeviceHost, deviceApi } from "../../api/edge/device.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
 
 export default class DeviceShow extends ClientCommand {
   static override summary = "Show a host as its user sees it.";

@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { deviceInstallsApi } from "../../api/edge/device-installs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
-import { resultView } from "../../cli/features/scripts/scripts.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
+import { resultView } from "../../cli/topics/scripts/scripts.ts";
 
 export default class DeviceUninstallResult extends ClientCommand {
   static override summary = "Show the result of an uninstallation, as the host's user.";

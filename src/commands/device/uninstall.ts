@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { deviceInstallsApi } from "../../api/edge/device-installs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/features/device-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
+import { deviceArgs, deviceErrorOf, deviceFlags, deviceTokenOf } from "../../cli/topics/device.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class DeviceUninstall extends ClientCommand {

@@ -1,6 +1,6 @@
 import { directoryApi } from "../../api/hosts/directory.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { directoryView } from "../../cli/features/directory/view.ts";
+import { directoryView } from "../../cli/topics/directory.ts";
 
 export default class DirectoryGet extends ClientCommand {
   static override summary = "Show the credentials for the directory, and the result of the last synchronization.";

@@ -1,8 +1,8 @@
 import { enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { newSecret, readSecrets, replaceSecrets, secretsHolder, secretsOf } from "../../cli/features/enroll-secrets.ts";
 import { secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, teamFlag } from "../../cli/flags.ts";
+import { newSecret, readSecrets, replaceSecrets, secretsHolder, secretsOf } from "../../cli/topics/enroll-secrets.ts";
 
 export default class EnrollSecretsAdd extends ClientCommand {
   static override summary = "Add a new random enroll secret, or the given ones.";

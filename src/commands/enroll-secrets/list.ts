@@ -1,8 +1,8 @@
 import { EnrollSecret, enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { secretsHolder, secretsOf } from "../../cli/features/enroll-secrets.ts";
 import { teamFlag } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
+import { secretsHolder, secretsOf } from "../../cli/topics/enroll-secrets.ts";
 
 export default class EnrollSecretsList extends ClientCommand {
   static override summary = "List the enroll secrets: the global ones, or a team's.";

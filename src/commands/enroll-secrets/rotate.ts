@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { newSecret, replaceSecrets, secretsHolder, secretsOf } from "../../cli/features/enroll-secrets.ts";
 import { dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
 import { durationMs } from "../../cli/output/text.ts";
+import { newSecret, replaceSecrets, secretsHolder, secretsOf } from "../../cli/topics/enroll-secrets.ts";
 
 export default class EnrollSecretsRotate extends ClientCommand {
   static override summary = "Add a new enroll secret, print it, and remove the old ones after --grace.";

@@ -2,9 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { readSecrets, replaceSecrets, secretsHolder, secretsOf } from "../../cli/features/enroll-secrets.ts";
 import { secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
+import { readSecrets, replaceSecrets, secretsHolder, secretsOf } from "../../cli/topics/enroll-secrets.ts";
 
 export default class EnrollSecretsSet extends ClientCommand {
   static override summary = "Replace the enroll secrets; one per line.";

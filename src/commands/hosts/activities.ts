@@ -3,7 +3,7 @@ import { Activity } from "../../api/platform/activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
-import { details, who } from "../../cli/views/activity.ts";
+import { details, who } from "../../cli/topics/activities/view.ts";
 
 export default class HostsActivities extends ClientCommand {
   static override summary = "List the activities of a host, newest first.";

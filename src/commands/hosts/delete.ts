@@ -1,5 +1,8 @@
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { plural } from "../../cli/output/text.ts";
+import { asShown, needsApproval } from "../../cli/selection.ts";
 import {
   checkChoice,
   choiceFlags,
@@ -11,10 +14,7 @@ import {
   type Shown,
   shownNamed,
   shownPicked,
-} from "../../cli/features/hosts-command.ts";
-import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
-import { asShown, needsApproval } from "../../cli/selection.ts";
+} from "../../cli/topics/hosts/choice.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class HostsDelete extends ClientCommand {

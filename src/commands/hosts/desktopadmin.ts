@@ -2,7 +2,7 @@ import { DesktopAdmin, HostDesktopAdmin, hostDetailsApi } from "../../api/invent
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
-import { counted, countedSolutions, countedSolutionsView } from "../../cli/views/host.ts";
+import { counted, countedSolutions, countedSolutionsView } from "../../cli/topics/hosts/view.ts";
 import { printable } from "../../text/printable.ts";
 
 const issues = (value: unknown) =>

@@ -1,7 +1,7 @@
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { whereFlag } from "../../cli/features/hosts-command.ts";
 import { args } from "../../cli/flags.ts";
+import { whereFlag } from "../../cli/topics/hosts/choice.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class HostsExplain extends ClientCommand {

@@ -2,9 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { Host } from "../../api/hosts/host.ts";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
+import { noteMissingData } from "../../cli/topics/vulnerabilities/no-data.ts";
 
 /** Hosts that have not yet reported their memory have 0. */
 export default class HostsGet extends ClientCommand {

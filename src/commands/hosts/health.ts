@@ -1,8 +1,8 @@
 import { HostHealth, hostDetailsApi } from "../../api/inventory/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
+import { noteMissingData } from "../../cli/topics/vulnerabilities/no-data.ts";
 
 const named = (value: unknown, nameOf: (item: Record<string, unknown>) => string) =>
   Array.isArray(value) ? value.map(nameOf).join(", ") : "";

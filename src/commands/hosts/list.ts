@@ -8,7 +8,7 @@ import { checkFields } from "../../cli/output/output.ts";
 import { durationMs, plural } from "../../cli/output/text.ts";
 import { Changes, Picture, watchFlags } from "../../cli/output/watch.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { hostView } from "../../cli/views/host.ts";
+import { hostView } from "../../cli/topics/hosts/view.ts";
 import { Unreachable } from "../../client/errors.ts";
 import { visible } from "../../text/printable.ts";
 

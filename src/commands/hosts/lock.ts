@@ -1,10 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { hostActionsApi } from "../../api/hosts/host-actions.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { type AsShown, HostActions, hostActionFlags } from "../../cli/features/host-actions.ts";
-import type { Target } from "../../cli/features/targets.ts";
-import { askTyped } from "../../cli/features/targets.ts";
 import { args, yesFlag } from "../../cli/flags.ts";
+import { type AsShown, HostActions, hostActionFlags } from "../../cli/topics/hosts/actions.ts";
+import type { Target } from "../../cli/topics/hosts/targets.ts";
+import { askTyped } from "../../cli/topics/hosts/targets.ts";
 
 export default class HostsLock extends ClientCommand {
   static override summary = "Lock hosts; hosts that are offline are locked when they come online.";

@@ -2,7 +2,7 @@ import { hostDetailsApi, MdmSummary } from "../../api/inventory/host-details.ts"
 import { ClientCommand } from "../../cli/client-command.ts";
 import { teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { countedSolutions, countedSolutionsView } from "../../cli/views/host.ts";
+import { countedSolutions, countedSolutionsView } from "../../cli/topics/hosts/view.ts";
 
 export default class HostsMdmSummary extends ClientCommand {
   static override summary = "Count hosts by their enrollment in device management, without Windows servers.";

@@ -2,8 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { Enrollment } from "../../api/hosts/host-mdm.ts";
 import { hostDetailsApi } from "../../api/inventory/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { turnOffMdm } from "../../cli/features/mdm-off.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { turnOffMdm } from "../../cli/topics/hosts/mdm-off.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class HostsMdm extends ClientCommand {

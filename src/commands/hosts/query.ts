@@ -1,9 +1,9 @@
 import { liveQueriesApi } from "../../api/inventory/live-queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed } from "../../cli/errors.ts";
-import { explainRefusal } from "../../cli/features/live-refusal.ts";
 import { readText } from "../../cli/files/input.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
+import { explainRefusal } from "../../cli/topics/queries/live-refusal.ts";
 import { ApiCallError, NotInPath } from "../../client/errors.ts";
 import { printable } from "../../text/printable.ts";
 

@@ -1,6 +1,8 @@
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError } from "../../cli/errors.ts";
+import { args, dryRunFlag } from "../../cli/flags.ts";
+import { plural } from "../../cli/output/text.ts";
 import {
   checkChoice,
   choiceFlags,
@@ -8,9 +10,7 @@ import {
   namedHosts,
   type Picked,
   pickedHosts,
-} from "../../cli/features/hosts-command.ts";
-import { args, dryRunFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
+} from "../../cli/topics/hosts/choice.ts";
 import { ApiCallError } from "../../client/errors.ts";
 import { printable } from "../../text/printable.ts";
 

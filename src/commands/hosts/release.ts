@@ -2,8 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { abmApi } from "../../api/devices/abm.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
-import { namedHosts } from "../../cli/features/hosts-command.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
+import { namedHosts } from "../../cli/topics/hosts/choice.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class HostsRelease extends ClientCommand {

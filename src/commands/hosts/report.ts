@@ -1,6 +1,6 @@
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { outFlag, saveExport } from "../../cli/export-command.ts";
+import { outFlag, saveExport } from "../../cli/export.ts";
 import { connectionFlags, generalFlags, labelFlag, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 

@@ -1,7 +1,7 @@
 import { hostPasswordsApi } from "../../api/devices/host-passwords.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { HostPasswords, rotateFlags } from "../../cli/features/host-password.ts";
 import { args } from "../../cli/flags.ts";
+import { HostPasswords, rotateFlags } from "../../cli/topics/hosts/passwords.ts";
 
 export default class HostsRotateRecoveryLockPassword extends ClientCommand {
   static override summary = "Give a Mac another recovery lock password as soon as it is online.";

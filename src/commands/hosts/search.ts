@@ -3,7 +3,7 @@ import * as Flags from "@oclif/core/flags";
 import { targetsApi } from "../../api/inventory/targets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { hostView } from "../../cli/views/host.ts";
+import { hostView } from "../../cli/topics/hosts/view.ts";
 
 export default class HostsSearch extends ClientCommand {
   static override summary = "Find hosts that a query can run on, at most 10.";

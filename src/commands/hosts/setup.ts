@@ -1,9 +1,9 @@
 import { HostSetup, setupResultsApi } from "../../api/delivery/setup-results.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { failed } from "../../cli/errors.ts";
-import { shownItems } from "../../cli/features/setup-items.ts";
 import { args } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
+import { shownItems } from "../../cli/topics/mdm/setup-items.ts";
 import { timeoutOf, waitFlags, waitFor } from "../../cli/wait.ts";
 import { printable } from "../../text/printable.ts";
 

@@ -1,10 +1,10 @@
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { HostSoftwareItem } from "../../api/software/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { cvesIn } from "../../cli/views/software.ts";
+import { cvesIn } from "../../cli/topics/software/versions.ts";
+import { noteMissingData } from "../../cli/topics/vulnerabilities/no-data.ts";
 
 export default class HostsSoftware extends ClientCommand {
   static override summary = "List the software on a host.";

@@ -1,6 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
+import { args, dryRunFlag, isNoTeam } from "../../cli/flags.ts";
+import { plural } from "../../cli/output/text.ts";
+import { asShown } from "../../cli/selection.ts";
 import {
   checkChoice,
   choiceFlags,
@@ -12,10 +15,7 @@ import {
   printSelection,
   shownNamed,
   shownPicked,
-} from "../../cli/features/hosts-command.ts";
-import { args, dryRunFlag, isNoTeam } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
-import { asShown } from "../../cli/selection.ts";
+} from "../../cli/topics/hosts/choice.ts";
 
 interface Destination {
   readonly id: number | null;

@@ -1,7 +1,7 @@
 import { hostDetailsApi } from "../../api/inventory/host-details.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { turnOffMdm } from "../../cli/features/mdm-off.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { turnOffMdm } from "../../cli/topics/hosts/mdm-off.ts";
 import { timeoutOf, waitFlags } from "../../cli/wait.ts";
 
 export default class HostsUnenroll extends ClientCommand {

@@ -1,10 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { hostActionsApi } from "../../api/hosts/host-actions.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { HostActions, hostActionFlags } from "../../cli/features/host-actions.ts";
-import type { Target } from "../../cli/features/targets.ts";
-import { askTyped } from "../../cli/features/targets.ts";
 import { args } from "../../cli/flags.ts";
+import { HostActions, hostActionFlags } from "../../cli/topics/hosts/actions.ts";
+import type { Target } from "../../cli/topics/hosts/targets.ts";
+import { askTyped } from "../../cli/topics/hosts/targets.ts";
 
 export default class HostsUnlock extends ClientCommand {
   static override summary = "Unlock hosts; hosts that are offline are unlocked when they come online.";

@@ -2,7 +2,7 @@ import { hostActivitiesApi, UpcomingActivity } from "../../api/hosts/host-activi
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
 import { timeColumn } from "../../cli/output/time-column.ts";
-import { details, who } from "../../cli/views/activity.ts";
+import { details, who } from "../../cli/topics/activities/view.ts";
 
 export default class HostsUpcoming extends ClientCommand {
   static override summary = "List the upcoming activities of a host, in order.";

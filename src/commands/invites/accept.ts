@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { type AcceptInvite, invitesApi } from "../../api/accounts/invites.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { inviteToken, inviteTokenFlags } from "../../cli/features/invites/token.ts";
 import { readSecret, secretFlags } from "../../cli/files/input.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
+import { inviteToken, inviteTokenFlags } from "../../cli/topics/invites/token.ts";
 
 export default class InvitesAccept extends ClientCommand {
   static override summary = "Accept an invite and create its account. No sign-in is needed.";

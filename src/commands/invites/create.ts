@@ -1,10 +1,10 @@
 import { type CreateInvite, invitesApi } from "../../api/accounts/invites.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { inviteFlags } from "../../cli/features/invites/flags.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { userFields } from "../../cli/views/user.ts";
+import { inviteFlags } from "../../cli/topics/invites/flags.ts";
+import { userFields } from "../../cli/topics/users.ts";
 
 export default class InvitesCreate extends ClientCommand {
   static override summary = "Invite someone by email.";

@@ -1,7 +1,7 @@
 import { invitesApi } from "../../api/accounts/invites.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { resolveInvite } from "../../cli/features/invites/resolve.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { resolveInvite } from "../../cli/topics/invites/resolve.ts";
 
 export default class InvitesDelete extends ClientCommand {
   static override summary = "Withdraw an invite.";

@@ -2,7 +2,7 @@ import { invitesApi } from "../../api/accounts/invites.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { inviteView } from "../../cli/views/invite.ts";
+import { inviteView } from "../../cli/topics/invites/view.ts";
 
 export default class InvitesList extends ClientCommand {
   static override summary = "List invites that nobody has accepted yet.";

@@ -1,8 +1,8 @@
 import { invitesApi } from "../../api/accounts/invites.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { inviteToken, inviteTokenFlags } from "../../cli/features/invites/token.ts";
 import { args } from "../../cli/flags.ts";
-import { inviteView } from "../../cli/views/invite.ts";
+import { inviteToken, inviteTokenFlags } from "../../cli/topics/invites/token.ts";
+import { inviteView } from "../../cli/topics/invites/view.ts";
 
 export default class InvitesShow extends ClientCommand {
   static override summary = "Show the invite of a mailed link. No sign-in is needed.";

@@ -2,11 +2,11 @@ import { invitesApi, type ModifyInvite } from "../../api/accounts/invites.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { inviteFlags } from "../../cli/features/invites/flags.ts";
-import { resolveInvite } from "../../cli/features/invites/resolve.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { userFields } from "../../cli/views/user.ts";
+import { inviteFlags } from "../../cli/topics/invites/flags.ts";
+import { resolveInvite } from "../../cli/topics/invites/resolve.ts";
+import { userFields } from "../../cli/topics/users.ts";
 
 export default class InvitesUpdate extends ClientCommand {
   static override summary = "Change an invite. A new address gets a new link, and the old link becomes invalid.";

@@ -3,7 +3,7 @@ import { LabelSpec, labelsApi } from "../../api/hosts/labels.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 import { errorColumns } from "../../cli/output/query-errors.ts";
-import { labelView } from "../../cli/views/label.ts";
+import { labelView } from "../../cli/topics/labels.ts";
 
 export default class LabelsGet extends ClientCommand {
   static override summary = "Show a label.";

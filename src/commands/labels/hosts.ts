@@ -2,7 +2,7 @@ import { labelHostsApi } from "../../api/inventory/label-hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { hostView } from "../../cli/views/host.ts";
+import { hostView } from "../../cli/topics/hosts/view.ts";
 
 export default class LabelsHosts extends ClientCommand {
   static override summary = "List the hosts in a label.";

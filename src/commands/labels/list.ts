@@ -3,7 +3,7 @@ import { labelsApi } from "../../api/hosts/labels.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { labelView } from "../../cli/views/label.ts";
+import { labelView } from "../../cli/topics/labels.ts";
 
 export default class LabelsList extends ClientCommand {
   static override summary = "List labels, and how many hosts are in each.";

@@ -5,7 +5,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { memberFields, memberFlags, tellUnknown } from "../../cli/views/label.ts";
+import { memberFields, memberFlags, tellUnknown } from "../../cli/topics/labels.ts";
 
 export default class LabelsUpdate extends ClientCommand {
   static override summary = "Change a label's name or description, or the hosts of a manual label.";

@@ -2,7 +2,7 @@ import { open, rm } from "node:fs/promises";
 import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../../cli/base-command.ts";
 import { CliError, failed, usage } from "../../cli/errors.ts";
-import { oneLine } from "../../cli/views/license.ts";
+import { oneLine } from "../../cli/topics/license.ts";
 
 export default class LicenseKeygen extends BaseCommand {
   static override summary = "Make a key pair to issue license keys with.";

@@ -1,6 +1,6 @@
 import { appConfigApi } from "../../api/settings/app-config.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { hasExpired } from "../../cli/views/license.ts";
+import { hasExpired } from "../../cli/topics/license.ts";
 
 export default class LicenseShow extends ClientCommand {
   static override summary = "Show the server's license.";

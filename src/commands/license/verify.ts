@@ -4,7 +4,7 @@ import { failed } from "../../cli/errors.ts";
 import { textOf } from "../../cli/files/file-errors.ts";
 import { readText } from "../../cli/files/input.ts";
 import { args } from "../../cli/flags.ts";
-import { hasExpired } from "../../cli/views/license.ts";
+import { hasExpired } from "../../cli/topics/license.ts";
 
 export default class LicenseVerify extends BaseCommand {
   static override summary = "Check a license key, without a server or a network.";

@@ -1,9 +1,9 @@
 import { OsVersionDetails, osVersionsApi } from "../../api/software/os-versions.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { osVersionView } from "../../cli/views/software.ts";
+import { osVersionView } from "../../cli/topics/software/versions.ts";
+import { noteMissingData } from "../../cli/topics/vulnerabilities/no-data.ts";
 
 export default class OsVersionsGet extends ClientCommand {
   static override summary = "Show an operating system version; on Linux, with its kernels.";

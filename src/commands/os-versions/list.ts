@@ -1,9 +1,9 @@
 import { osVersionsApi } from "../../api/software/os-versions.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { osVersionView } from "../../cli/views/software.ts";
+import { osVersionView } from "../../cli/topics/software/versions.ts";
+import { noteMissingData } from "../../cli/topics/vulnerabilities/no-data.ts";
 
 export default class OsVersionsList extends ClientCommand {
   static override summary = "List operating system versions, and how many hosts run them.";

@@ -3,7 +3,7 @@ import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { packFields, packFlags } from "../../cli/views/pack.ts";
+import { packFields, packFlags } from "../../cli/topics/packs.ts";
 
 export default class PacksCreate extends ClientCommand {
   static override summary = "Create a pack.";

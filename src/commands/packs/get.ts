@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { PackSpec, packsApi } from "../../api/checks/packs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { packView } from "../../cli/views/pack.ts";
+import { packView } from "../../cli/topics/packs.ts";
 
 export default class PacksGet extends ClientCommand {
   static override summary = "Show a pack.";

@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { PackSpec, packsApi } from "../../api/checks/packs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { packView } from "../../cli/views/pack.ts";
+import { packView } from "../../cli/topics/packs.ts";
 
 export default class PacksList extends ClientCommand {
   static override summary = "List packs.";

@@ -1,7 +1,7 @@
 import { packsApi } from "../../api/checks/packs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { entryView } from "../../cli/views/saved-query.ts";
+import { entryView } from "../../cli/topics/queries/saved-query.ts";
 
 export default class PacksScheduled extends ClientCommand {
   static override summary = "List the queries that a pack schedules.";

@@ -4,7 +4,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { packFields, packFlags } from "../../cli/views/pack.ts";
+import { packFields, packFlags } from "../../cli/topics/packs.ts";
 
 export default class PacksUpdate extends ClientCommand {
   static override summary = "Change a pack.";

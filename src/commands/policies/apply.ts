@@ -2,9 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { policiesApi } from "../../api/checks/policies.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { countOf } from "../../cli/features/policies.ts";
 import { readValue } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
+import { countOf } from "../../cli/topics/policies.ts";
 
 export default class PoliciesApply extends ClientCommand {
   static override summary = "Create or change policies from a file in one transaction.";

@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { policiesApi } from "../../api/checks/policies.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { policyScope, scopeFlag } from "../../cli/features/policies.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { policyScope, scopeFlag } from "../../cli/topics/policies.ts";
 
 export default class PoliciesCount extends ClientCommand {
   static override summary = "Count policies.";

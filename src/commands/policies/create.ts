@@ -2,9 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { Policy, policiesApi } from "../../api/checks/policies.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { policyFields, policyFlags, policyScope, scopeFlag } from "../../cli/features/policies.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { policyFields, policyFlags, policyScope, scopeFlag } from "../../cli/topics/policies.ts";
 import { ApiCallError } from "../../client/errors.ts";
 
 export default class PoliciesCreate extends ClientCommand {

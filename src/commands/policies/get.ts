@@ -1,8 +1,8 @@
 import { policiesApi } from "../../api/checks/policies.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { findPolicy, policyScope, policyViewOf, scopeFlag } from "../../cli/features/policies.ts";
 import { args } from "../../cli/flags.ts";
 import { errorColumns } from "../../cli/output/query-errors.ts";
+import { findPolicy, policyScope, policyViewOf, scopeFlag } from "../../cli/topics/policies.ts";
 
 export default class PoliciesGet extends ClientCommand {
   static override summary = "Show a policy.";

@@ -1,10 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { policiesApi } from "../../api/checks/policies.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { cutToLimit, policyScope, policyViewOf, scopeFlag } from "../../cli/features/policies.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { errorColumns } from "../../cli/output/query-errors.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { cutToLimit, policyScope, policyViewOf, scopeFlag } from "../../cli/topics/policies.ts";
 
 export default class PoliciesList extends ClientCommand {
   static override summary = "List policies: the global ones, or a team's.";

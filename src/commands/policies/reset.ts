@@ -2,8 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { policiesApi } from "../../api/checks/policies.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { countOf, findPolicies, policiesIn, policyScope, scopeFlag } from "../../cli/features/policies.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
+import { countOf, findPolicies, policiesIn, policyScope, scopeFlag } from "../../cli/topics/policies.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class PoliciesReset extends ClientCommand {

@@ -2,9 +2,9 @@ import { Policy, policiesApi } from "../../api/checks/policies.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { findPolicy, policyFields, policyFlags, policyScope, scopeFlag } from "../../cli/features/policies.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { findPolicy, policyFields, policyFlags, policyScope, scopeFlag } from "../../cli/topics/policies.ts";
 
 export default class PoliciesUpdate extends ClientCommand {
   static override summary = "Change a policy.";

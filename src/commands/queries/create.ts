@@ -3,7 +3,7 @@ import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, teamFlag } from "../../cli/flags.ts";
-import { savedQueryFields, savedQueryFlags } from "../../cli/views/saved-query.ts";
+import { savedQueryFields, savedQueryFlags } from "../../cli/topics/queries/saved-query.ts";
 
 export default class QueriesCreate extends ClientCommand {
   static override summary = "Save a query; with --interval, hosts run it on a schedule.";

@@ -3,7 +3,7 @@ import { QuerySpec, queriesApi } from "../../api/checks/queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
 import { errorColumns } from "../../cli/output/query-errors.ts";
-import { savedQueryView } from "../../cli/views/saved-query.ts";
+import { savedQueryView } from "../../cli/topics/queries/saved-query.ts";
 
 export default class QueriesGet extends ClientCommand {
   static override summary = "Show a saved query.";

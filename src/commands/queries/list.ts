@@ -3,7 +3,7 @@ import { QuerySpec, queriesApi } from "../../api/checks/queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { isNoTeam, limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { savedQueryView } from "../../cli/views/saved-query.ts";
+import { savedQueryView } from "../../cli/topics/queries/saved-query.ts";
 
 export default class QueriesList extends ClientCommand {
   static override summary = "List saved queries: the global ones, or a team's.";

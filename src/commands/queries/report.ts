@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { queriesApi } from "../../api/checks/queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
-import { columnsOf, tellClipped } from "../../cli/views/report.ts";
+import { columnsOf, tellClipped } from "../../cli/topics/queries/report.ts";
 
 export default class QueriesReport extends ClientCommand {
   static override summary = "Show the last results of a scheduled query.";

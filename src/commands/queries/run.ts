@@ -2,9 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { liveQueriesApi } from "../../api/inventory/live-queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
-import { LiveQueries } from "../../cli/features/live-command.ts";
 import { args, dryRunFlag, listOf } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
+import { LiveQueries } from "../../cli/topics/queries/live.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class QueriesRun extends ClientCommand {

@@ -4,7 +4,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag, teamFlag } from "../../cli/flags.ts";
-import { savedQueryFields, savedQueryFlags } from "../../cli/views/saved-query.ts";
+import { savedQueryFields, savedQueryFlags } from "../../cli/topics/queries/saved-query.ts";
 
 export default class QueriesUpdate extends ClientCommand {
   static override summary = "Change a saved query. Its report is deleted if the SQL changes.";

@@ -3,10 +3,10 @@ import * as Flags from "@oclif/core/flags";
 import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
-import { scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
 import { bytesOf } from "../../cli/files/file-errors.ts";
 import { args, dryRunFlag, ofTeam, yesFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
+import { scriptTeamFlag } from "../../cli/topics/scripts/scripts.ts";
 
 export default class ScriptsApply extends ClientCommand {
   static override summary = "Make files the saved scripts of a team: others are deleted.";

@@ -1,7 +1,7 @@
 import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { findScript, scriptArg, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
+import { findScript, scriptArg, scriptTeamFlag } from "../../cli/topics/scripts/scripts.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class ScriptsDelete extends ClientCommand {

@@ -1,6 +1,6 @@
 import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { findScript, scriptArg, scriptTeamFlag, scriptView } from "../../cli/features/scripts/scripts.ts";
+import { findScript, scriptArg, scriptTeamFlag, scriptView } from "../../cli/topics/scripts/scripts.ts";
 
 export default class ScriptsGet extends ClientCommand {
   static override summary = "Show a saved script.";

@@ -1,8 +1,8 @@
 import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { scriptTeamFlag, scriptView } from "../../cli/features/scripts/scripts.ts";
 import { limitFlags, noneOfTeam } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { scriptTeamFlag, scriptView } from "../../cli/topics/scripts/scripts.ts";
 
 export default class ScriptsList extends ClientCommand {
   static override summary = "List the saved scripts of a team, or of hosts without a team.";

@@ -1,7 +1,7 @@
 import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { resultView } from "../../cli/features/scripts/scripts.ts";
 import { args } from "../../cli/flags.ts";
+import { resultView } from "../../cli/topics/scripts/scripts.ts";
 
 export default class ScriptsResult extends ClientCommand {
   static override summary = "Show what a script has printed on a host, and how it ended.";

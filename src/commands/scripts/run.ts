@@ -3,8 +3,9 @@ import type { ScriptResult, ScriptRun } from "../../api/delivery/scripts.ts";
 import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { errorReport, usage } from "../../cli/errors.ts";
-import { noScript, type ScriptScope, scriptNamed } from "../../cli/features/scripts/find.ts";
-import { isScriptPending } from "../../cli/features/scripts/results.ts";
+import { readText } from "../../cli/files/input.ts";
+import { args, teamFlag } from "../../cli/flags.ts";
+import type { View } from "../../cli/output/output.ts";
 import {
   askIfSelected,
   concludeAll,
@@ -14,10 +15,9 @@ import {
   shortNameOf,
   type Target,
   targetFlags,
-} from "../../cli/features/targets.ts";
-import { readText } from "../../cli/files/input.ts";
-import { args, teamFlag } from "../../cli/flags.ts";
-import type { View } from "../../cli/output/output.ts";
+} from "../../cli/topics/hosts/targets.ts";
+import { noScript, type ScriptScope, scriptNamed } from "../../cli/topics/scripts/find.ts";
+import { isScriptPending } from "../../cli/topics/scripts/results.ts";
 import { timeoutOf, waitFlags } from "../../cli/wait.ts";
 import { ApiCallError } from "../../client/errors.ts";
 import { printable } from "../../text/printable.ts";

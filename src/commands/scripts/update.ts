@@ -1,8 +1,8 @@
 import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { findScript, scriptArg, scriptTeamFlag } from "../../cli/features/scripts/scripts.ts";
 import { uploadSource } from "../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
+import { findScript, scriptArg, scriptTeamFlag } from "../../cli/topics/scripts/scripts.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class ScriptsUpdate extends ClientCommand {

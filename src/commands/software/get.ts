@@ -1,9 +1,9 @@
 import { SoftwareTitleDetails, softwareApi } from "../../api/software/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { titleArg, titleNamed } from "../../cli/features/software/titles.ts";
-import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { teamFlag } from "../../cli/flags.ts";
-import { titleColumns } from "../../cli/views/software.ts";
+import { titleArg, titleNamed } from "../../cli/topics/software/titles.ts";
+import { titleColumns } from "../../cli/topics/software/versions.ts";
+import { noteMissingData } from "../../cli/topics/vulnerabilities/no-data.ts";
 
 export default class SoftwareGet extends ClientCommand {
   static override summary = "Show a software title with its versions.";

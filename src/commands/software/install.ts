@@ -2,8 +2,8 @@ import { softwareInstallsApi } from "../../api/delivery/software-installs.ts";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import type { HostSoftwareItem } from "../../api/software/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { Installs, installFlags, type Outcome } from "../../cli/features/software/install-command.ts";
 import { args } from "../../cli/flags.ts";
+import { Installs, installFlags, type Outcome } from "../../cli/topics/software/installs.ts";
 
 export default class SoftwareInstall extends ClientCommand {
   static override summary = "Install a package or store app on hosts, as soon as they are online.";

@@ -1,9 +1,9 @@
 import { softwareApi } from "../../api/software/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { titleView } from "../../cli/views/software.ts";
+import { titleView } from "../../cli/topics/software/versions.ts";
+import { noteMissingData } from "../../cli/topics/vulnerabilities/no-data.ts";
 
 export default class SoftwareList extends ClientCommand {
   static override summary = "List software titles, and how many hosts have them.";

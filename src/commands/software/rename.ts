@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { softwareApi } from "../../api/software/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { titleArg, titleNamed } from "../../cli/features/software/titles.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
+import { titleArg, titleNamed } from "../../cli/topics/software/titles.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class SoftwareRename extends ClientCommand {

@@ -3,9 +3,9 @@ import { softwareInstallsApi } from "../../api/delivery/software-installs.ts";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import type { HostSoftwareItem } from "../../api/software/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { isScriptPending } from "../../cli/features/scripts/results.ts";
-import { Installs, installFlags, type Outcome } from "../../cli/features/software/install-command.ts";
 import { args } from "../../cli/flags.ts";
+import { isScriptPending } from "../../cli/topics/scripts/results.ts";
+import { Installs, installFlags, type Outcome } from "../../cli/topics/software/installs.ts";
 
 export default class SoftwareUninstall extends ClientCommand {
   static override summary = "Uninstall a package from hosts, as soon as they are online.";

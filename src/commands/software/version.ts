@@ -1,8 +1,8 @@
 import { SoftwareVersion, softwareApi } from "../../api/software/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
-import { versionView } from "../../cli/views/software.ts";
+import { versionView } from "../../cli/topics/software/versions.ts";
+import { noteMissingData } from "../../cli/topics/vulnerabilities/no-data.ts";
 
 export default class SoftwareVersionGet extends ClientCommand {
   static override summary = "Show a software version.";

@@ -1,10 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { softwareApi } from "../../api/software/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { versionView } from "../../cli/views/software.ts";
+import { versionView } from "../../cli/topics/software/versions.ts";
+import { noteMissingData } from "../../cli/topics/vulnerabilities/no-data.ts";
 
 export default class SoftwareVersions extends ClientCommand {
   static override summary = "List software versions, and how many hosts have them.";

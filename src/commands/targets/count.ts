@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { targetsApi } from "../../api/inventory/targets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { LiveQueries, targetFlags } from "../../cli/features/live-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
+import { LiveQueries, targetFlags } from "../../cli/topics/queries/live.ts";
 
 export default class TargetsCount extends ClientCommand {
   static override summary = "Count the hosts that a query would run on.";

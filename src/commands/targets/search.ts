@@ -2,8 +2,8 @@ import * as Args from "@oclif/core/args";
 import * as Flags from "@oclif/core/flags";
 import { targetsApi } from "../../api/inventory/targets.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { LiveQueries } from "../../cli/features/live-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
+import { LiveQueries } from "../../cli/topics/queries/live.ts";
 
 export default class TargetsSearch extends ClientCommand {
   static override summary = "Find hosts, labels and teams to run a query on.";

@@ -4,7 +4,7 @@ import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { teamFields, teamFlags } from "../../cli/views/team.ts";
+import { teamFields, teamFlags } from "../../cli/topics/teams.ts";
 
 export default class TeamsCreate extends ClientCommand {
   static override summary = "Create a team.";

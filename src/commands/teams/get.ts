@@ -1,7 +1,7 @@
 import { NoTeam, teamsApi } from "../../api/settings/teams.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, isNoTeam } from "../../cli/flags.ts";
-import { teamView } from "../../cli/views/team.ts";
+import { teamView } from "../../cli/topics/teams.ts";
 
 export default class TeamsGet extends ClientCommand {
   static override summary = "Show a team; 0 stands for hosts without a team.";

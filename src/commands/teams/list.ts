@@ -2,7 +2,7 @@ import { teamsApi } from "../../api/settings/teams.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { teamView } from "../../cli/views/team.ts";
+import { teamView } from "../../cli/topics/teams.ts";
 
 export default class TeamsList extends ClientCommand {
   static override summary = "List teams.";

@@ -5,7 +5,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag, isNoTeam } from "../../cli/flags.ts";
-import { teamFields, teamFlags } from "../../cli/views/team.ts";
+import { teamFields, teamFlags } from "../../cli/topics/teams.ts";
 
 export default class TeamsUpdate extends ClientCommand {
   static override summary = "Change a team; 0 stands for hosts without a team. Give settings with --input.";

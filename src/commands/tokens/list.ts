@@ -3,7 +3,7 @@ import { tokensApi } from "../../api/accounts/tokens.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { tokenView } from "../../cli/views/token.ts";
+import { tokenView } from "../../cli/topics/tokens.ts";
 
 const { "user-id": _, ...listFlags } = queryFlags(tokensApi.list);
 

@@ -3,8 +3,8 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { failed } from "../../cli/errors.ts";
 import { uploadSource } from "../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { showUpload } from "../../cli/upload-command.ts";
-import { sizeText } from "../../cli/views/size.ts";
+import { sizeText } from "../../cli/output/size.ts";
+import { showUpload } from "../../cli/upload-progress.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class UploadsCreate extends ClientCommand {

@@ -1,7 +1,7 @@
 import { uploadsApi } from "../../api/platform/uploads.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { uploadView } from "../../cli/views/upload.ts";
+import { uploadView } from "../../cli/topics/uploads.ts";
 
 export default class UploadsGet extends ClientCommand {
   static override summary = "Show one of your uploads, and how much of it has arrived.";

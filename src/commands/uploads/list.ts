@@ -2,7 +2,7 @@ import { uploadsApi } from "../../api/platform/uploads.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { uploadView } from "../../cli/views/upload.ts";
+import { uploadView } from "../../cli/topics/uploads.ts";
 
 export default class UploadsList extends ClientCommand {
   static override summary =

@@ -5,7 +5,7 @@ import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody, readSecret, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { userFields, userFlags } from "../../cli/views/user.ts";
+import { userFields, userFlags } from "../../cli/topics/users.ts";
 
 export default class UsersCreate extends ClientCommand {
   static override summary = "Create a user.";

@@ -1,7 +1,7 @@
 import { usersApi } from "../../api/accounts/users.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { userView } from "../../cli/views/user.ts";
+import { userView } from "../../cli/topics/users.ts";
 
 export default class UsersGet extends ClientCommand {
   static override summary = "Show a user.";

@@ -2,7 +2,7 @@ import { usersApi } from "../../api/accounts/users.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { userView } from "../../cli/views/user.ts";
+import { userView } from "../../cli/topics/users.ts";
 
 export default class UsersList extends ClientCommand {
   static override summary = "List users.";

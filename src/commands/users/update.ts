@@ -5,7 +5,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readBody, readSecret, secretFlags } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { userFields, userFlags } from "../../cli/views/user.ts";
+import { userFields, userFlags } from "../../cli/topics/users.ts";
 
 export default class UsersUpdate extends ClientCommand {
   static override summary = "Change a user.";

@@ -3,7 +3,7 @@ import { variablesApi } from "../../api/settings/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody, readSecret } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { MASKING, notMasked, SCOPE, scopeFlags, scopeIn, valueFlags } from "../../cli/views/variable.ts";
+import { MASKING, notMasked, SCOPE, scopeFlags, scopeIn, valueFlags } from "../../cli/topics/variables.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class VariablesCreate extends ClientCommand {

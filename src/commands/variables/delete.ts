@@ -1,7 +1,7 @@
 import { variablesApi } from "../../api/settings/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { variableArg, variableNamed } from "../../cli/views/variable.ts";
+import { variableArg, variableNamed } from "../../cli/topics/variables.ts";
 
 export default class VariablesDelete extends ClientCommand {
   static override summary = "Delete a custom variable that nothing uses.";

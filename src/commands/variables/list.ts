@@ -2,7 +2,7 @@ import { variablesApi } from "../../api/settings/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { variableView } from "../../cli/views/variable.ts";
+import { variableView } from "../../cli/topics/variables.ts";
 
 export default class VariablesList extends ClientCommand {
   static override summary = "List custom variables. Their values are never shown.";

@@ -11,7 +11,7 @@ import {
   valueFlags,
   variableArg,
   variableNamed,
-} from "../../cli/views/variable.ts";
+} from "../../cli/topics/variables.ts";
 
 export default class VariablesUpdate extends ClientCommand {
   static override summary = "Change the value of a custom variable, or where it may be used.";

@@ -1,7 +1,7 @@
 import { hostVitalsApi } from "../../api/settings/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { vitalArg, vitalNamed } from "../../cli/views/variable.ts";
+import { vitalArg, vitalNamed } from "../../cli/topics/variables.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class VitalsDelete extends ClientCommand {

@@ -2,7 +2,7 @@ import { hostVitalsApi } from "../../api/settings/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { limitFlags } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { vitalView } from "../../cli/views/variable.ts";
+import { vitalView } from "../../cli/topics/variables.ts";
 
 export default class VitalsList extends ClientCommand {
   static override summary = "List custom host vitals.";

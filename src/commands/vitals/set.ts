@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { hostVitalsApi } from "../../api/settings/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { vitalArg, vitalNamed } from "../../cli/views/variable.ts";
+import { vitalArg, vitalNamed } from "../../cli/topics/variables.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class VitalsSet extends ClientCommand {

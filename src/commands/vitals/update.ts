@@ -5,7 +5,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { vitalArg, vitalNamed } from "../../cli/views/variable.ts";
+import { vitalArg, vitalNamed } from "../../cli/topics/variables.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class VitalsUpdate extends ClientCommand {

@@ -1,8 +1,8 @@
 import { HostVulnerabilityDetails, vulnerabilitiesApi } from "../../api/software/vulnerabilities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
-import { vulnerabilityColumns } from "../../cli/views/software.ts";
+import { vulnerabilityColumns } from "../../cli/topics/software/versions.ts";
+import { noteMissingData } from "../../cli/topics/vulnerabilities/no-data.ts";
 
 const counted = ({ name, hosts_count }: { name: string; hosts_count: number }): string => `${name} (${hosts_count})`;
 

@@ -2,7 +2,7 @@ import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, labelFlag, limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { hostView } from "../../cli/views/host.ts";
+import { hostView } from "../../cli/topics/hosts/view.ts";
 
 const { vulnerability: _, ...filterFlags } = queryFlags(hostsApi.list);
 

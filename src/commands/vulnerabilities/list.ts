@@ -1,9 +1,9 @@
 import { vulnerabilitiesApi } from "../../api/software/vulnerabilities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { noteMissingData } from "../../cli/features/vulnerabilities/no-data.ts";
 import { limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
-import { vulnerabilityView } from "../../cli/views/software.ts";
+import { vulnerabilityView } from "../../cli/topics/software/versions.ts";
+import { noteMissingData } from "../../cli/topics/vulnerabilities/no-data.ts";
 
 export default class VulnerabilitiesList extends ClientCommand {
   static override summary = "List vulnerabilities, and how many hosts they affect.";

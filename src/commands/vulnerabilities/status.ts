@@ -1,7 +1,7 @@
 import { jobsApi } from "../../api/platform/jobs.ts";
 import { vulnerabilitiesApi } from "../../api/software/vulnerabilities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
-import { IMPORT_JOB, NOTHING_IMPORTED, progressOf } from "../../cli/features/vulnerabilities/import.ts";
+import { IMPORT_JOB, NOTHING_IMPORTED, progressOf } from "../../cli/topics/vulnerabilities/import.ts";
 
 export default class VulnerabilitiesStatus extends ClientCommand {
   static override summary = "Show how far the import of vulnerability data and the comparison with software are.";

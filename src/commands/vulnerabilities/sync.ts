@@ -2,8 +2,8 @@ import { jobsApi } from "../../api/platform/jobs.ts";
 import { type VulnerabilityStatus, vulnerabilitiesApi } from "../../api/software/vulnerabilities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError } from "../../cli/errors.ts";
-import { IMPORT_JOB, NOTHING_IMPORTED, progressOf } from "../../cli/features/vulnerabilities/import.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
+import { IMPORT_JOB, NOTHING_IMPORTED, progressOf } from "../../cli/topics/vulnerabilities/import.ts";
 import { timeoutOf, waitFlags, waitFor } from "../../cli/wait.ts";
 
 export default class VulnerabilitiesSync extends ClientCommand {

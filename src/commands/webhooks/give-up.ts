@@ -1,7 +1,7 @@
 import { webhooksApi } from "../../api/automations/webhooks.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { deliveryView } from "../../cli/views/webhook.ts";
+import { deliveryView } from "../../cli/topics/webhooks/view.ts";
 
 export default class WebhooksGiveUp extends ClientCommand {
   static override summary = "Give up a pending delivery, so that the next ones to its destination are sent.";

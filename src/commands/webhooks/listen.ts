@@ -4,10 +4,10 @@ import * as Flags from "@oclif/core/flags";
 import { z } from "zod";
 import { BaseCommand } from "../../cli/base-command.ts";
 import { failed, usage } from "../../cli/errors.ts";
-import { checkSignature } from "../../cli/features/webhooks/signature.ts";
 import { readSecret, secretFlags } from "../../cli/files/input.ts";
 import { generalFlags, outputFlags } from "../../cli/flags.ts";
 import { cell, durationMs } from "../../cli/output/text.ts";
+import { checkSignature } from "../../cli/topics/webhooks/signature.ts";
 
 const MOST_BYTES = 64 * 1024 * 1024;
 

@@ -4,7 +4,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
 import { plural } from "../../cli/output/text.ts";
-import { deliveryView } from "../../cli/views/webhook.ts";
+import { deliveryView } from "../../cli/topics/webhooks/view.ts";
 
 export default class WebhooksReplay extends ClientCommand {
   static override summary = "Send a delivery again, or all deliveries that were given up.";

@@ -1,7 +1,7 @@
 import { logoApi } from "../../../api/settings/logo.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { logoFlags } from "../../../cli/features/logo/logo.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
+import { logoFlags } from "../../../cli/topics/config/logo.ts";
 
 export default class ConfigLogoDelete extends ClientCommand {
   static override summary = "Remove the organization's logo.";

@@ -1,7 +1,7 @@
 import { Flags } from "@oclif/core";
 import { logoApi, logoModes } from "../../../api/settings/logo.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { downloadFile, downloadFlags } from "../../../cli/download-command.ts";
+import { downloadFile, downloadFlags } from "../../../cli/download.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
 
 export default class ConfigLogoDownload extends ClientCommand {

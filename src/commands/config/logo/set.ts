@@ -1,9 +1,9 @@
 import { logoApi } from "../../../api/settings/logo.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { logoFlags } from "../../../cli/features/logo/logo.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { showUpload } from "../../../cli/upload-command.ts";
+import { logoFlags } from "../../../cli/topics/config/logo.ts";
+import { showUpload } from "../../../cli/upload-progress.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class ConfigLogoSet extends ClientCommand {

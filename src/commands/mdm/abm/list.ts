@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { abmApi } from "../../../api/devices/abm.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { abmTokenView } from "../../../cli/views/abm-token.ts";
+import { abmTokenView } from "../../../cli/topics/mdm/abm-token.ts";
 
 export default class MdmAbmList extends ClientCommand {
   static override summary = "List the tokens that give access to the organization's devices in the business portal.";

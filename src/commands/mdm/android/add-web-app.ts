@@ -3,7 +3,7 @@ import { androidApi } from "../../../api/devices/android.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";
-import { showUpload } from "../../../cli/upload-command.ts";
+import { showUpload } from "../../../cli/upload-progress.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmAndroidAddWebApp extends ClientCommand {

@@ -1,8 +1,8 @@
 import { assetsApi } from "../../../api/devices/assets.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";
+import { profileTeamFlag } from "../../../cli/topics/mdm/profiles.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmAssetsAdd extends ClientCommand {

@@ -1,8 +1,8 @@
 import { assetsApi } from "../../../api/devices/assets.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { assetArg, findAsset } from "../../../cli/features/assets.ts";
-import { profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
+import { assetArg, findAsset } from "../../../cli/topics/mdm/assets.ts";
+import { profileTeamFlag } from "../../../cli/topics/mdm/profiles.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmAssetsDelete extends ClientCommand {

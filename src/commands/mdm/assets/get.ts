@@ -1,7 +1,7 @@
 import { AssetOfTeam, assetsApi } from "../../../api/devices/assets.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { assetArg, findAsset } from "../../../cli/features/assets.ts";
-import { profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { assetArg, findAsset } from "../../../cli/topics/mdm/assets.ts";
+import { profileTeamFlag } from "../../../cli/topics/mdm/profiles.ts";
 
 export default class MdmAssetsGet extends ClientCommand {
   static override summary = "Show an asset declaration.";

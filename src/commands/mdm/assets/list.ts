@@ -1,9 +1,8 @@
 import { assetsApi } from "../../../api/devices/assets.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { assetView } from "../../../cli/features/assets.ts";
-import { profileTeamFlag } from "../../../cli/features/profiles.ts";
-
 import { noneOfTeam } from "../../../cli/flags.ts";
+import { assetView } from "../../../cli/topics/mdm/assets.ts";
+import { profileTeamFlag } from "../../../cli/topics/mdm/profiles.ts";
 export default class MdmAssetsList extends ClientCommand {
   static override summary = "List the asset declarations of a team, or of hosts without a team.";
   static override endpoints = [assetsApi.list];

@@ -1,6 +1,6 @@
 import { bootstrapApi } from "../../../api/devices/bootstrap.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { downloadFile, downloadFlags } from "../../../cli/download-command.ts";
+import { downloadFile, downloadFlags } from "../../../cli/download.ts";
 import { connectionFlags, generalFlags, teamFlag } from "../../../cli/flags.ts";
 
 export default class MdmBootstrapDownload extends ClientCommand {

@@ -3,7 +3,7 @@ import { bootstrapApi } from "../../../api/devices/bootstrap.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag, ofTeam, teamFlag } from "../../../cli/flags.ts";
-import { showUpload } from "../../../cli/upload-command.ts";
+import { showUpload } from "../../../cli/upload-progress.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmBootstrapUpload extends ClientCommand {

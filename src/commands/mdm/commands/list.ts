@@ -2,7 +2,7 @@ import { commandsApi } from "../../../api/devices/commands.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { limitFlags } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
-import { commandView } from "../../../cli/views/command.ts";
+import { commandView } from "../../../cli/topics/mdm/command.ts";
 
 export default class MdmCommandsList extends ClientCommand {
   static override summary = "List commands of device management and their status, the last changed first.";

@@ -3,7 +3,7 @@ import { type CommandResult, commandsApi, CommandResult as Result } from "../../
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, limitFlags } from "../../../cli/flags.ts";
 import type { View } from "../../../cli/output/output.ts";
-import { commandView } from "../../../cli/views/command.ts";
+import { commandView } from "../../../cli/topics/mdm/command.ts";
 
 export default class MdmCommandsResults extends ClientCommand {
   static override summary = "Show what hosts have answered to a command.";

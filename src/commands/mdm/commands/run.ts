@@ -2,12 +2,12 @@ import * as Flags from "@oclif/core/flags";
 import { type Command, commandsApi } from "../../../api/devices/commands.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { CliError, failed, usage } from "../../../cli/errors.ts";
-import { askTyped, findTargets, shortNameOf, type Target, targetFlags } from "../../../cli/features/targets.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, yesFlag } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
 import { asShown, selectionOfHosts } from "../../../cli/selection.ts";
-import { commandView } from "../../../cli/views/command.ts";
+import { askTyped, findTargets, shortNameOf, type Target, targetFlags } from "../../../cli/topics/hosts/targets.ts";
+import { commandView } from "../../../cli/topics/mdm/command.ts";
 import { timeoutOf, waitFlags, waitFor } from "../../../cli/wait.ts";
 import { printable } from "../../../text/printable.ts";
 

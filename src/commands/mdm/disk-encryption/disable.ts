@@ -1,6 +1,6 @@
 import { diskEncryptionApi } from "../../../api/devices/disk-encryption.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { changeDiskEncryption, diskEncryptionFlags } from "../../../cli/features/mdm/disk-encryption.ts";
+import { changeDiskEncryption, diskEncryptionFlags } from "../../../cli/topics/mdm/disk-encryption.ts";
 
 export default class MdmDiskEncryptionDisable extends ClientCommand {
   static override summary = "Turn off disk encryption for a team's hosts, or for hosts without a team.";

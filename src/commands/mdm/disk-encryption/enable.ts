@@ -1,7 +1,7 @@
 import * as Flags from "@oclif/core/flags";
 import { diskEncryptionApi } from "../../../api/devices/disk-encryption.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { changeDiskEncryption, diskEncryptionFlags } from "../../../cli/features/mdm/disk-encryption.ts";
+import { changeDiskEncryption, diskEncryptionFlags } from "../../../cli/topics/mdm/disk-encryption.ts";
 
 export default class MdmDiskEncryptionEnable extends ClientCommand {
   static override summary = "Turn on disk encryption for a team's hosts, or for hosts without a team.";

@@ -1,6 +1,6 @@
 import { eulaApi } from "../../../api/devices/eula.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { downloadFile, downloadFlags } from "../../../cli/download-command.ts";
+import { downloadFile, downloadFlags } from "../../../cli/download.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
 
 export default class MdmEulaDownload extends ClientCommand {

@@ -2,7 +2,7 @@ import { eulaApi } from "../../../api/devices/eula.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { showUpload } from "../../../cli/upload-command.ts";
+import { showUpload } from "../../../cli/upload-progress.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmEulaUpload extends ClientCommand {

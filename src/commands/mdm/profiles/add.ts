@@ -1,5 +1,7 @@
 import { profilesApi } from "../../../api/devices/profiles.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
+import { uploadSource } from "../../../cli/files/upload.ts";
+import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";
 import {
   activationFlag,
   activationPart,
@@ -7,9 +9,7 @@ import {
   labelsOf,
   profileTeamFlag,
   waitForDelivery,
-} from "../../../cli/features/profiles.ts";
-import { uploadSource } from "../../../cli/files/upload.ts";
-import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";
+} from "../../../cli/topics/mdm/profiles.ts";
 import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
 import { printable } from "../../../text/printable.ts";
 

@@ -1,7 +1,7 @@
 import { profilesApi } from "../../../api/devices/profiles.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { findProfile, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
+import { findProfile, profileArg, profileTeamFlag } from "../../../cli/topics/mdm/profiles.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmProfilesDelete extends ClientCommand {

@@ -2,10 +2,10 @@ import * as Flags from "@oclif/core/flags";
 import { profilesApi } from "../../../api/devices/profiles.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { failed } from "../../../cli/errors.ts";
-import { findProfile, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { saveBytes } from "../../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
+import { findProfile, profileArg, profileTeamFlag } from "../../../cli/topics/mdm/profiles.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmProfilesDownload extends ClientCommand {

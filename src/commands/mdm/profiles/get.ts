@@ -1,6 +1,6 @@
 import { ConfigurationProfile, profilesApi } from "../../../api/devices/profiles.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { findProfile, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { findProfile, profileArg, profileTeamFlag } from "../../../cli/topics/mdm/profiles.ts";
 
 export default class MdmProfilesGet extends ClientCommand {
   static override summary = "Show a configuration profile.";

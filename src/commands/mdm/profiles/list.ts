@@ -1,8 +1,8 @@
 import { profilesApi } from "../../../api/devices/profiles.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { profileTeamFlag, profileView } from "../../../cli/features/profiles.ts";
 import { limitFlags, noneOfTeam } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
+import { profileTeamFlag, profileView } from "../../../cli/topics/mdm/profiles.ts";
 
 export default class MdmProfilesList extends ClientCommand {
   static override summary = "List the configuration profiles of a team, or of hosts without a team.";

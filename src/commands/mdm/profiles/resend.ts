@@ -2,8 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { profilesApi } from "../../../api/devices/profiles.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { findProfile, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";
+import { findProfile, profileArg, profileTeamFlag } from "../../../cli/topics/mdm/profiles.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmProfilesResend extends ClientCommand {

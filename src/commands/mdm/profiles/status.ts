@@ -1,6 +1,6 @@
 import { profilesApi, StatusCounts } from "../../../api/devices/profiles.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { findProfile, profileArg, profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { findProfile, profileArg, profileTeamFlag } from "../../../cli/topics/mdm/profiles.ts";
 
 export default class MdmProfilesStatus extends ClientCommand {
   static override summary = "Count hosts by the status of a configuration profile.";

@@ -1,6 +1,6 @@
 import { profilesApi, StatusCounts } from "../../../api/devices/profiles.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { profileTeamFlag } from "../../../cli/features/profiles.ts";
+import { profileTeamFlag } from "../../../cli/topics/mdm/profiles.ts";
 
 export default class MdmProfilesSummary extends ClientCommand {
   static override summary = "Count the hosts of a team by the status of their settings: profiles and disk encryption.";

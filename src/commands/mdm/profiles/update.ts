@@ -2,6 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { profilesApi } from "../../../api/devices/profiles.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
+import { uploadSource } from "../../../cli/files/upload.ts";
+import { dryRunFlag } from "../../../cli/flags.ts";
 import {
   activationFlag,
   activationPart,
@@ -10,9 +12,7 @@ import {
   labelsOf,
   profileArg,
   profileTeamFlag,
-} from "../../../cli/features/profiles.ts";
-import { uploadSource } from "../../../cli/files/upload.ts";
-import { dryRunFlag } from "../../../cli/flags.ts";
+} from "../../../cli/topics/mdm/profiles.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmProfilesUpdate extends ClientCommand {

@@ -1,6 +1,6 @@
 import { vppApi } from "../../../api/delivery/vpp.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { vppTokenView } from "../../../cli/views/vpp-token.ts";
+import { vppTokenView } from "../../../cli/topics/mdm/vpp-token.ts";
 
 export default class MdmVppList extends ClientCommand {
   static override summary = "List the tokens with which licenses for store apps are assigned.";

@@ -5,7 +5,7 @@ import { changesOf } from "../../../cli/base-command.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { entryFields, entryFlags } from "../../../cli/views/saved-query.ts";
+import { entryFields, entryFlags } from "../../../cli/topics/queries/saved-query.ts";
 
 export default class PacksScheduleAdd extends ClientCommand {
   static override summary = "Schedule a global query in a pack.";

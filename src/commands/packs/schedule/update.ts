@@ -6,7 +6,7 @@ import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../../cli/flags.ts";
-import { entryFields, entryFlags } from "../../../cli/views/saved-query.ts";
+import { entryFields, entryFlags } from "../../../cli/topics/queries/saved-query.ts";
 
 export default class PacksScheduleUpdate extends ClientCommand {
   static override summary = "Change a scheduled query of a pack.";

@@ -1,8 +1,8 @@
 import { liveQueriesApi } from "../../../api/inventory/live-queries.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { accounting } from "../../../cli/features/live-command.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { liveView } from "../../../cli/views/live-query.ts";
+import { accounting } from "../../../cli/topics/queries/live.ts";
+import { liveView } from "../../../cli/topics/queries/live-query.ts";
 
 export default class QueriesLiveCancel extends ClientCommand {
   static override summary = "End one of your live queries.";

@@ -1,7 +1,7 @@
 import { liveQueriesApi } from "../../../api/inventory/live-queries.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { LiveQueries } from "../../../cli/features/live-command.ts";
 import { args } from "../../../cli/flags.ts";
+import { LiveQueries } from "../../../cli/topics/queries/live.ts";
 
 export default class QueriesLiveFollow extends ClientCommand {
   static override summary = "Print the results of one of your live queries, from the first result until it ends.";

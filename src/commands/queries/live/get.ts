@@ -1,7 +1,7 @@
 import { liveQueriesApi } from "../../../api/inventory/live-queries.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args } from "../../../cli/flags.ts";
-import { liveView } from "../../../cli/views/live-query.ts";
+import { liveView } from "../../../cli/topics/queries/live-query.ts";
 
 export default class QueriesLiveGet extends ClientCommand {
   static override summary = "Show one of your live queries.";

@@ -2,7 +2,7 @@ import { liveQueriesApi } from "../../../api/inventory/live-queries.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { limitFlags } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
-import { liveView } from "../../../cli/views/live-query.ts";
+import { liveView } from "../../../cli/topics/queries/live-query.ts";
 
 export default class QueriesLiveList extends ClientCommand {
   static override summary = "List your live queries.";

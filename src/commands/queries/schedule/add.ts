@@ -3,7 +3,7 @@ import { changesOf } from "../../../cli/base-command.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { args, dryRunFlag, teamFlag } from "../../../cli/flags.ts";
-import { entryFields, entryFlags } from "../../../cli/views/saved-query.ts";
+import { entryFields, entryFlags } from "../../../cli/topics/queries/saved-query.ts";
 
 export default class QueriesScheduleAdd extends ClientCommand {
   static override summary = "Schedule a copy of a global query, on all hosts or on those of a team.";

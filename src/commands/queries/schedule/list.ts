@@ -2,7 +2,7 @@ import { scheduleApi } from "../../../api/checks/schedule.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { teamFlag } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
-import { entryView } from "../../../cli/views/saved-query.ts";
+import { entryView } from "../../../cli/topics/queries/saved-query.ts";
 
 export default class QueriesScheduleList extends ClientCommand {
   static override summary = "List the global schedule, or a team's.";

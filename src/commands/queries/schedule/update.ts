@@ -4,7 +4,7 @@ import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag, teamFlag } from "../../../cli/flags.ts";
-import { entryFields, entryFlags } from "../../../cli/views/saved-query.ts";
+import { entryFields, entryFlags } from "../../../cli/topics/queries/saved-query.ts";
 
 export default class QueriesScheduleUpdate extends ClientCommand {
   static override summary = "Change an entry of the global schedule, or of a team's.";

@@ -2,9 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { ScimGroup, scimApi } from "../../../api/hosts/scim.ts";
 import { changesOf } from "../../../cli/base-command.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { peopleReferences } from "../../../cli/features/scim/people.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, listOf } from "../../../cli/flags.ts";
+import { peopleReferences } from "../../../cli/topics/scim/people.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class ScimGroupsCreate extends ClientCommand {

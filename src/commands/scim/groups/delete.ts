@@ -1,7 +1,7 @@
 import { scimApi } from "../../../api/hosts/scim.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { findPersonGroup, personGroupArg } from "../../../cli/features/scim/people.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
+import { findPersonGroup, personGroupArg } from "../../../cli/topics/scim/people.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class ScimGroupsDelete extends ClientCommand {

@@ -1,6 +1,6 @@
 import { scimApi } from "../../../api/hosts/scim.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { findPersonGroup, personGroupArg, personGroupView } from "../../../cli/features/scim/people.ts";
+import { findPersonGroup, personGroupArg, personGroupView } from "../../../cli/topics/scim/people.ts";
 
 export default class ScimGroupsGet extends ClientCommand {
   static override summary = "Show a group of the identity provider with its members.";

@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { scimApi } from "../../../api/hosts/scim.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { personGroupView, scimResources } from "../../../cli/features/scim/people.ts";
 import { limitFlags } from "../../../cli/flags.ts";
+import { personGroupView, scimResources } from "../../../cli/topics/scim/people.ts";
 
 export default class ScimGroupsList extends ClientCommand {
   static override summary = "List the groups that the identity provider has sent, without their members.";

@@ -1,6 +1,6 @@
 import { scimApi } from "../../../api/hosts/scim.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { findPerson, personArg, personView } from "../../../cli/features/scim/people.ts";
+import { findPerson, personArg, personView } from "../../../cli/topics/scim/people.ts";
 
 export default class ScimUsersGet extends ClientCommand {
   static override summary = "Show a person of the identity provider with its groups.";

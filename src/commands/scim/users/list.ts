@@ -1,8 +1,8 @@
 import * as Flags from "@oclif/core/flags";
 import { scimApi } from "../../../api/hosts/scim.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { personView, scimResources } from "../../../cli/features/scim/people.ts";
 import { limitFlags } from "../../../cli/flags.ts";
+import { personView, scimResources } from "../../../cli/topics/scim/people.ts";
 
 export default class ScimUsersList extends ClientCommand {
   static override summary = "List the people that the identity provider has sent.";

@@ -1,9 +1,9 @@
 import { ScimUser, scimApi } from "../../../api/hosts/scim.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { personFlags, personOf } from "../../../cli/features/scim/flags.ts";
-import { findPerson, personArg } from "../../../cli/features/scim/people.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../../cli/flags.ts";
+import { personFlags, personOf } from "../../../cli/topics/scim/flags.ts";
+import { findPerson, personArg } from "../../../cli/topics/scim/people.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class ScimUsersReplace extends ClientCommand {

@@ -1,10 +1,10 @@
 import { ScimUser, scimApi, scimUrns } from "../../../api/hosts/scim.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { attributesOf, personFlags } from "../../../cli/features/scim/flags.ts";
-import { findPerson, personArg } from "../../../cli/features/scim/people.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../../cli/flags.ts";
+import { attributesOf, personFlags } from "../../../cli/topics/scim/flags.ts";
+import { findPerson, personArg } from "../../../cli/topics/scim/people.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class ScimUsersUpdate extends ClientCommand {

@@ -1,8 +1,8 @@
 import { scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { batchArg } from "../../../cli/features/scripts/batches.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
+import { batchArg } from "../../../cli/topics/scripts/batches.ts";
 
 export default class ScriptsBatchCancel extends ClientCommand {
   static override summary = "Cancel a run on the hosts on which it has not started.";

@@ -1,6 +1,6 @@
 import { scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { batchArg, batchView, concludeScriptBatch, waitForScriptBatch } from "../../../cli/features/scripts/batches.ts";
+import { batchArg, batchView, concludeScriptBatch, waitForScriptBatch } from "../../../cli/topics/scripts/batches.ts";
 import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
 
 export default class ScriptsBatchGet extends ClientCommand {

@@ -1,8 +1,8 @@
 import { ScriptBatchHost, scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { batchArg } from "../../../cli/features/scripts/batches.ts";
 import { limitFlags } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
+import { batchArg } from "../../../cli/topics/scripts/batches.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class ScriptsBatchHosts extends ClientCommand {

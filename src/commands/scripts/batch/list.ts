@@ -1,9 +1,9 @@
 import { scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { batchView } from "../../../cli/features/scripts/batches.ts";
-import { scriptTeamFlag } from "../../../cli/features/scripts/scripts.ts";
 import { limitFlags, noneOfTeam } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
+import { batchView } from "../../../cli/topics/scripts/batches.ts";
+import { scriptTeamFlag } from "../../../cli/topics/scripts/scripts.ts";
 
 export default class ScriptsBatchList extends ClientCommand {
   static override summary = "List the runs of scripts on many hosts.";

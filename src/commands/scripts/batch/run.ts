@@ -2,6 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { type ScriptBatchRun, scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
 import { scriptsApi } from "../../../api/delivery/scripts.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
+import { args, dryRunFlag } from "../../../cli/flags.ts";
+import { plural } from "../../../cli/output/text.ts";
+import { asShown } from "../../../cli/selection.ts";
 import {
   checkChoice,
   choiceFlags,
@@ -13,12 +16,9 @@ import {
   type Shown,
   shownNamed,
   shownPicked,
-} from "../../../cli/features/hosts-command.ts";
-import { concludeScriptBatch, waitForScriptBatch } from "../../../cli/features/scripts/batches.ts";
-import { findScript } from "../../../cli/features/scripts/scripts.ts";
-import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { plural } from "../../../cli/output/text.ts";
-import { asShown } from "../../../cli/selection.ts";
+} from "../../../cli/topics/hosts/choice.ts";
+import { concludeScriptBatch, waitForScriptBatch } from "../../../cli/topics/scripts/batches.ts";
+import { findScript } from "../../../cli/topics/scripts/scripts.ts";
 import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
 import { printable } from "../../../text/printable.ts";
 

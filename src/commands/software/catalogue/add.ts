@@ -1,7 +1,7 @@
 import { catalogueApi } from "../../../api/software/catalogue.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/features/packages.ts";
 import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";
+import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/topics/software/packages.ts";
 import { printable } from "../../../text/printable.ts";
 
 // The catalogue decides the categories.

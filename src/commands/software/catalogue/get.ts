@@ -1,7 +1,7 @@
 import { CatalogueAppDetails, catalogueApi } from "../../../api/software/catalogue.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, teamFlag } from "../../../cli/flags.ts";
-import { catalogueColumns } from "../../../cli/views/catalogue.ts";
+import { catalogueColumns } from "../../../cli/topics/software/catalogue.ts";
 
 export default class SoftwareCatalogueGet extends ClientCommand {
   static override summary = "Show a maintained app, with the installer and the scripts of its newest version.";

@@ -2,7 +2,7 @@ import { catalogueApi } from "../../../api/software/catalogue.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { limitFlags, teamFlag } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
-import { catalogueView } from "../../../cli/views/catalogue.ts";
+import { catalogueView } from "../../../cli/topics/software/catalogue.ts";
 
 export default class SoftwareCatalogueList extends ClientCommand {
   static override summary = "List the catalogue of maintained apps.";

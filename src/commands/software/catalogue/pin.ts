@@ -2,9 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { Package, packagesApi } from "../../../api/software/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { packageTeamFlag } from "../../../cli/features/packages.ts";
-import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";
+import { packageTeamFlag } from "../../../cli/topics/software/packages.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/topics/software/titles.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class SoftwareCataloguePin extends ClientCommand {

@@ -1,7 +1,7 @@
 import { selfServiceCategoriesApi } from "../../../api/software/self-service.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { categoryArg, categoryTeamFlag, findCategory } from "../../../cli/features/self-service/categories.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
+import { categoryArg, categoryTeamFlag, findCategory } from "../../../cli/topics/software/categories.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class SoftwareCategoriesDelete extends ClientCommand {

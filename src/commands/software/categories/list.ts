@@ -1,8 +1,8 @@
 import { selfServiceCategoriesApi } from "../../../api/software/self-service.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { categoryTeamFlag, categoryView, teamIdOf } from "../../../cli/features/self-service/categories.ts";
 import { limitFlags } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
+import { categoryTeamFlag, categoryView, teamIdOf } from "../../../cli/topics/software/categories.ts";
 
 export default class SoftwareCategoriesList extends ClientCommand {
   static override summary = "List the categories in which users of a team's hosts find software.";

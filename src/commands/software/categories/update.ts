@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { selfServiceCategoriesApi } from "../../../api/software/self-service.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { categoryArg, categoryTeamFlag, findCategory } from "../../../cli/features/self-service/categories.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../../cli/flags.ts";
+import { categoryArg, categoryTeamFlag, findCategory } from "../../../cli/topics/software/categories.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class SoftwareCategoriesUpdate extends ClientCommand {

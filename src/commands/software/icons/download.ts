@@ -1,10 +1,10 @@
 import { titleIconsApi } from "../../../api/software/self-service.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { downloadFile, downloadFlags } from "../../../cli/download-command.ts";
-import { packageTeamFlag } from "../../../cli/features/packages.ts";
-import { ownIcon } from "../../../cli/features/self-service/icons.ts";
-import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
+import { downloadFile, downloadFlags } from "../../../cli/download.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
+import { ownIcon } from "../../../cli/topics/software/icons.ts";
+import { packageTeamFlag } from "../../../cli/topics/software/packages.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/topics/software/titles.ts";
 
 export default class SoftwareIconsDownload extends ClientCommand {
   // -o is the output file; nothing else is printed.

@@ -1,10 +1,10 @@
 import { titleIconsApi } from "../../../api/software/self-service.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { packageTeamFlag } from "../../../cli/features/packages.ts";
-import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { showUpload } from "../../../cli/upload-command.ts";
+import { packageTeamFlag } from "../../../cli/topics/software/packages.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/topics/software/titles.ts";
+import { showUpload } from "../../../cli/upload-progress.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class SoftwareIconsSet extends ClientCommand {

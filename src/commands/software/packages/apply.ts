@@ -1,11 +1,11 @@
 import { packageBatchesApi } from "../../../api/software/package-batches.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { concludePackages, waitForPackages } from "../../../cli/features/package-batches.ts";
-import { packageTeamFlag } from "../../../cli/features/packages.ts";
 import { readValue } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, isNoTeam, ofTeam, yesFlag } from "../../../cli/flags.ts";
 import { plural } from "../../../cli/output/text.ts";
+import { concludePackages, waitForPackages } from "../../../cli/topics/software/package-batches.ts";
+import { packageTeamFlag } from "../../../cli/topics/software/packages.ts";
 import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
 
 export default class SoftwarePackagesApply extends ClientCommand {

@@ -1,7 +1,7 @@
 import { packageBatchesApi } from "../../../api/software/package-batches.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { concludePackages, waitForPackages } from "../../../cli/features/package-batches.ts";
 import { args } from "../../../cli/flags.ts";
+import { concludePackages, waitForPackages } from "../../../cli/topics/software/package-batches.ts";
 import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
 
 export default class SoftwarePackagesBatch extends ClientCommand {

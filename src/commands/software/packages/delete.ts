@@ -1,8 +1,8 @@
 import { packagesApi } from "../../../api/software/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { packageTeamFlag } from "../../../cli/features/packages.ts";
-import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
+import { packageTeamFlag } from "../../../cli/topics/software/packages.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/topics/software/titles.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class SoftwarePackagesDelete extends ClientCommand {

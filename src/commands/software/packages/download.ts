@@ -1,9 +1,9 @@
 import { packagesApi } from "../../../api/software/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { downloadFile, downloadFlags } from "../../../cli/download-command.ts";
-import { packageTeamFlag } from "../../../cli/features/packages.ts";
-import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
+import { downloadFile, downloadFlags } from "../../../cli/download.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
+import { packageTeamFlag } from "../../../cli/topics/software/packages.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/topics/software/titles.ts";
 
 export default class SoftwarePackagesDownload extends ClientCommand {
   // -o is the output file; nothing else is printed.

@@ -2,11 +2,11 @@ import * as Flags from "@oclif/core/flags";
 import { packagesApi } from "../../../api/software/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/features/packages.ts";
-import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";
-import { showUpload } from "../../../cli/upload-command.ts";
+import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/topics/software/packages.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/topics/software/titles.ts";
+import { showUpload } from "../../../cli/upload-progress.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class SoftwarePackagesUpdate extends ClientCommand {

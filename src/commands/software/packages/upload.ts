@@ -1,9 +1,9 @@
 import { packagesApi } from "../../../api/software/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/features/packages.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";
-import { showUpload } from "../../../cli/upload-command.ts";
+import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/topics/software/packages.ts";
+import { showUpload } from "../../../cli/upload-progress.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class SoftwarePackagesUpload extends ClientCommand {

@@ -2,8 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { storeAppsApi } from "../../../api/delivery/store-apps.ts";
 import { storePlatforms } from "../../../api/software/store-app.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { offerFlags, offerOf } from "../../../cli/features/store-apps/flags.ts";
 import { args, dryRunFlag, ofTeam, teamFlag } from "../../../cli/flags.ts";
+import { offerFlags, offerOf } from "../../../cli/topics/software/store-app-flags.ts";
 
 export default class SoftwareStoreAppsAdd extends ClientCommand {
   static override summary = "Offer a store app to the hosts of a team.";

@@ -1,7 +1,7 @@
 import { storeAppsApi } from "../../../api/delivery/store-apps.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { teamFlag } from "../../../cli/flags.ts";
-import { licensedAppView } from "../../../cli/views/store-app.ts";
+import { licensedAppView } from "../../../cli/topics/software/store-app.ts";
 
 export default class SoftwareStoreAppsList extends ClientCommand {
   static override summary = "List the licensed store apps that a team does not offer yet.";

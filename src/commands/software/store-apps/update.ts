@@ -3,10 +3,10 @@ import { storeAppsApi } from "../../../api/delivery/store-apps.ts";
 import { StoreApp } from "../../../api/software/store-app.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
-import { offered, titleArg, titleNamed } from "../../../cli/features/software/titles.ts";
-import { offerFlags, offerOf } from "../../../cli/features/store-apps/flags.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, teamFlag } from "../../../cli/flags.ts";
+import { offerFlags, offerOf } from "../../../cli/topics/software/store-app-flags.ts";
+import { offered, titleArg, titleNamed } from "../../../cli/topics/software/titles.ts";
 
 export default class SoftwareStoreAppsUpdate extends ClientCommand {
   static override summary = "Change how a team offers a store app.";

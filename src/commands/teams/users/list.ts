@@ -3,7 +3,7 @@ import { teamsApi } from "../../../api/settings/teams.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, limitFlags } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
-import { userView } from "../../../cli/views/user.ts";
+import { userView } from "../../../cli/topics/users.ts";
 
 export default class TeamsUsersList extends ClientCommand {
   static override summary = "List a team's users.";

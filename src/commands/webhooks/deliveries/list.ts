@@ -2,7 +2,7 @@ import { webhooksApi } from "../../../api/automations/webhooks.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { limitFlags } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
-import { deliveryView } from "../../../cli/views/webhook.ts";
+import { deliveryView } from "../../../cli/topics/webhooks/view.ts";
 
 export default class WebhooksDeliveriesList extends ClientCommand {
   static override summary = "List deliveries of webhooks and tickets (sent, pending or given up), newest first.";

@@ -2,7 +2,7 @@ import { webhooksApi } from "../../../api/automations/webhooks.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { limitFlags } from "../../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
-import { destinationView } from "../../../cli/views/webhook.ts";
+import { destinationView } from "../../../cli/topics/webhooks/view.ts";
 
 export default class WebhooksDestinationsList extends ClientCommand {
   static override summary = "List the URLs that webhooks are sent to, with the number of pending deliveries.";

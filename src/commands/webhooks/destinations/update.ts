@@ -2,9 +2,9 @@ import * as Flags from "@oclif/core/flags";
 import { Destination, webhooksApi } from "../../../api/automations/webhooks.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { notFound, usage } from "../../../cli/errors.ts";
-import { configuredUrls } from "../../../cli/features/webhooks/urls.ts";
 import { readBody, readSecret, secretFlags } from "../../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../../cli/flags.ts";
+import { configuredUrls } from "../../../cli/topics/webhooks/urls.ts";
 import { nearest } from "../../../text/nearest.ts";
 import { printable } from "../../../text/printable.ts";
 

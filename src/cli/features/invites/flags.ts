@@ -1,5 +1,0 @@
-// The flags of an invite: those of a user, except the picture.
-import { userFlags } from "../../views/user.ts";
-
-const { "gravatar-url": _, ...offered } = userFlags;
-export const inviteFlags = offered;

@@ -1,0 +1,240 @@
+// Shared by lock, unlock and wipe: selection of hosts, confirmation, the calls, and waiting for the outcome.
+
+import type { Approval } from "../../../api/hosts/approvals.ts";
+import type { Host } from "../../../api/hosts/host.ts";
+import { hostsApi } from "../../../api/inventory/hosts.ts";
+import { ApiCallError } from "../../../client/errors.ts";
+import { printable } from "../../../text/printable.ts";
+import type { ClientCommand } from "../../client-command.ts";
+import { CliError, errorReport, failed } from "../../errors.ts";
+import type { View } from "../../output/output.ts";
+import { plural } from "../../output/text.ts";
+import { asShown, needsApproval, selectionOfHosts, wouldNeedApproval } from "../../selection.ts";
+import { type Going, interrupted, timeoutOf, waitFlags, waitFor } from "../../wait.ts";
+import { findTargets, shortNameOf, type Target, targetFlags } from "./targets.ts";
+
+type Action = "lock" | "unlock" | "wipe";
+type State = Pick<Host["mdm"], "device_status" | "pending_action"> & {
+  unlock_pin?: string | undefined;
+  approval?: Approval | undefined;
+};
+/** Request options that identify the host that was shown to the user. */
+export interface AsShown {
+  readonly headers: Record<string, string>;
+}
+/** `pending`: the host has not reported a result yet. */
+interface Outcome {
+  readonly id: number;
+  readonly host: string;
+  readonly outcome: "done" | "failed" | "pending";
+  readonly device_status: string;
+  readonly pending_action: string;
+  readonly unlock_pin?: string;
+  readonly reason?: string;
+  /** Set if no command was sent to the host, because another user must approve it first. */
+  readonly approval_id?: number;
+}
+
+export const hostActionFlags = {
+  ...waitFlags,
+  ...targetFlags,
+};
+
+interface Given {
+  readonly wait?: boolean | undefined;
+  readonly timeout?: string | undefined;
+  readonly where?: string | undefined;
+  readonly "all-hosts"?: boolean | undefined;
+  readonly "dry-run"?: boolean | undefined;
+}
+
+/** Platforms whose users unlock the screen as usual: the devices do not stay locked. */
+const unlockedByUsers: ReadonlySet<string> = new Set(["android"]);
+const wanted = { lock: "locked", unlock: "unlocked", wipe: "wiped" } as const;
+/** Maximum number of concurrent calls. */
+const AT_ONCE = 8;
+
+const view: View = {
+  columns: [
+    { key: "id" },
+    { key: "host" },
+    { key: "outcome" },
+    { key: "device_status", header: "state" },
+    { key: "pending_action", header: "pending" },
+    { key: "unlock_pin", header: "pin" },
+    { key: "reason" },
+  ],
+};
+
+/** What differs between the three commands. */
+export interface HostAction {
+  readonly action: Action;
+  request(id: number, options: AsShown): Promise<State>;
+  /** Asks for confirmation; how strict that is depends on the action. */
+  ask(question: string, hosts: readonly Target[]): Promise<void>;
+}
+
+export class HostActions {
+  readonly #command: ClientCommand;
+  readonly #steps: HostAction;
+
+  constructor(command: ClientCommand, steps: HostAction) {
+    this.#command = command;
+    this.#steps = steps;
+  }
+
+  async act(names: readonly string[], flags: Given): Promise<void> {
+    const timeout = timeoutOf(flags);
+    const hosts = await findTargets(this.#command, names, flags);
+    const target = shortNameOf(hosts);
+    if (flags["dry-run"] === true) {
+      const shown = hosts.map(({ id, display_name, platform, mdm }) => ({
+        id,
+        display_name,
+        platform,
+        device_status: mdm.device_status,
+        pending_action: mdm.pending_action,
+      }));
+      const outcomes = await this.#beginAll(hosts);
+      for (const { host, reason } of outcomes) if (reason !== undefined) this.#command.note(`${host}: ${reason}`);
+      await this.#command.printPlan(`${this.#steps.action} ${target}`, shown);
+      return this.#conclude(outcomes);
+    }
+    await this.#steps.ask(`${this.#steps.action[0]!.toUpperCase()}${this.#steps.action.slice(1)} ${target}?`, hosts);
+
+    let outcomes = await this.#beginAll(hosts);
+    let waited: unknown;
+    if (flags.wait === true) {
+      // The outcome of each host is also reported if the wait ends early.
+      const progress = (now: Outcome[]) => {
+        outcomes = now;
+      };
+      waited = await this.#follow(outcomes, timeout, progress).catch((error: unknown) => error);
+      if (waited instanceof Error && !(waited instanceof CliError)) throw waited;
+    } else for (const one of outcomes) if (isOpen(one)) this.#command.note(`${one.host}: ${this.#pendingText(one)}`);
+    await this.#command.printList(outcomes, view);
+    this.#conclude(outcomes);
+    if (waited) throw waited;
+  }
+
+  async #beginAll(hosts: readonly Target[]): Promise<Outcome[]> {
+    let asked = 0;
+    try {
+      return await inParts(hosts, async (host) => {
+        const outcome = await this.#begin(host, hosts.length === 1);
+        asked++;
+        return outcome;
+      });
+    } catch (error) {
+      if (!this.#command.stop.signal.aborted) throw error;
+      throw interrupted({
+        what: `${asked} of ${plural(hosts.length, "host")}: ${this.#steps.action} was requested`,
+        hint: "`svc hosts upcoming HOST` shows pending actions, `svc hosts cancel` cancels them.",
+      });
+    }
+  }
+
+  /** With several hosts, a refused host does not fail the others: the refusal is reported as its outcome. */
+  async #begin({ id, display_name, mdm }: Target, alone: boolean): Promise<Outcome> {
+    const host = printable(display_name);
+    try {
+      const shown = await selectionOfHosts([{ id }]);
+      const state = await asShown(shown, (options) => this.#steps.request(id, options));
+      const { device_status, pending_action, unlock_pin, approval } = state;
+      const pin = unlock_pin === undefined ? {} : { unlock_pin };
+      if (approval) {
+        const reason = this.#command.triesOut
+          ? "needs approval"
+          : `needs approval: svc approvals approve ${approval.id}`;
+        return { id, host, outcome: "pending", device_status, pending_action, reason, approval_id: approval.id };
+      }
+      const begun = { id, host, device_status, pending_action, ...pin };
+      return { ...begun, outcome: pending_action === "" && !needsPin(begun) ? "done" : "pending" };
+    } catch (error) {
+      const refused = error instanceof ApiCallError || (error instanceof CliError && error.kind === "conflict");
+      if (alone || !refused) throw error;
+      const { message, errors } = errorReport(error);
+      const reason = errors[0]?.reason ?? message;
+      const { device_status, pending_action } = mdm;
+      return { id, host, outcome: "failed", device_status, pending_action, reason };
+    }
+  }
+
+  async #follow(outcomes: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
+    const progress = this.#command.progress(`waiting for ${plural(outcomes.length, "host")} ...`);
+    let now = [...outcomes];
+    const done = async () => {
+      now = await inParts(now, (one) => (isOpen(one) ? this.#look(one) : Promise.resolve(one)));
+      report(now);
+      const open = now.filter(isOpen).length;
+      progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);
+      return open === 0;
+    };
+    const going = (): Going => {
+      const open = now.filter(isOpen);
+      return {
+        what: `the ${this.#steps.action} is still pending on ${plural(open.length, "host")}`,
+        hint: open.every(needsPin)
+          ? "It ends when someone enters the PIN on the Mac."
+          : "It runs when the host is online. `svc hosts upcoming HOST` shows it, `svc hosts cancel` cancels it.",
+      };
+    };
+    await waitFor(this.#command.io, this.#command.stop.signal, { timeout, done, going }).finally(progress.done);
+  }
+
+  async #look(before: Outcome): Promise<Outcome> {
+    const input = { params: { id: before.id }, query: { exclude_software: true } };
+    try {
+      const { mdm, platform } = (await this.#command.call(hostsApi.get, input)).host;
+      const { device_status, pending_action, action_failure } = mdm;
+      const state = { ...before, device_status, pending_action };
+      if (pending_action === this.#steps.action) return state;
+      if (device_status === wanted[this.#steps.action]) return { ...state, outcome: "done" };
+      if (this.#steps.action === "lock" && unlockedByUsers.has(platform) && action_failure === undefined)
+        return { ...state, outcome: "done" };
+      if (pending_action === "" && needsPin(state)) return state;
+      return {
+        ...state,
+        outcome: "failed",
+        reason: printable(action_failure ?? `the ${this.#steps.action} was cancelled`),
+      };
+    } catch (error) {
+      if (!(error instanceof ApiCallError) || error.status !== 404) throw error;
+      return { ...before, outcome: "failed", reason: "the host was deleted" };
+    }
+  }
+
+  #pendingText(one: Outcome): string {
+    return needsPin(one)
+      ? `enter the PIN ${one.unlock_pin} on the Mac to unlock it`
+      : `${this.#steps.action} is pending`;
+  }
+
+  #conclude(outcomes: readonly Outcome[]): void {
+    const bad = outcomes.filter(({ outcome }) => outcome === "failed");
+    const [first] = bad;
+    if (first && outcomes.length === 1) throw failed(`${first.host}: ${first.reason}`);
+    if (bad.length === outcomes.length) throw failed(`failed on all hosts: ${first?.reason}`);
+    if (bad.length > 0) throw new CliError("partial", `${bad.length} of ${plural(outcomes.length, "host")} failed`);
+    const approvals = outcomes.flatMap(({ approval_id: id }) => (id === undefined ? [] : [{ id }]));
+    if (approvals.length > 0) throw this.#command.triesOut ? wouldNeedApproval() : needsApproval(approvals);
+  }
+}
+
+/** A Mac is unlocked by whoever enters its PIN. */
+const needsPin = ({
+  device_status,
+  pending_action,
+  unlock_pin,
+}: Pick<Outcome, "device_status" | "pending_action"> & {
+  readonly unlock_pin?: string;
+}): boolean => unlock_pin !== undefined && device_status === "locked" && pending_action === "";
+
+const isOpen = ({ outcome, approval_id }: Outcome): boolean => outcome === "pending" && approval_id === undefined;
+
+async function inParts<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const made: R[] = [];
+  for (let at = 0; at < items.length; at += AT_ONCE)
+    made.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
+  return made;
+}

@@ -1,0 +1,171 @@
+// What `svc software install` and `svc software uninstall` share: hosts are asked one by one, then followed together.
+
+import * as Flags from "@oclif/core/flags";
+import { hostsApi } from "../../../api/inventory/hosts.ts";
+import type { HostSoftwareItem } from "../../../api/software/software.ts";
+import { ApiCallError } from "../../../client/errors.ts";
+import { printable } from "../../../text/printable.ts";
+import type { ClientCommand } from "../../client-command.ts";
+import { CliError, errorReport, notFound } from "../../errors.ts";
+import type { View } from "../../output/output.ts";
+import { timeoutOf, waitFlags } from "../../wait.ts";
+import {
+  askIfSelected,
+  concludeAll,
+  confirmFlag,
+  findTargets,
+  followAll,
+  shortNameOf,
+  type Target,
+  targetFlags,
+} from "../hosts/targets.ts";
+import { oneNamed } from "./titles.ts";
+
+export interface Outcome {
+  readonly host: string;
+  readonly host_id: number;
+  readonly software_title_id: number;
+  /** Status in the host's software, or `refused`, or `canceled`. */
+  readonly status: string;
+  readonly message: string;
+  readonly output: string;
+  /** The uuid of the installation, the store's command, or the script that uninstalls. */
+  readonly uuid: string;
+}
+
+const view: View = {
+  columns: [{ key: "host" }, { key: "status" }, { key: "message" }, { key: "output", block: true }, { key: "uuid" }],
+};
+
+export const installFlags = {
+  title: Flags.string({
+    summary: "Id or name of the software title, as `svc hosts software HOST --available-for-install` shows it.",
+    required: true,
+  }),
+  ...waitFlags,
+  ...targetFlags,
+  ...confirmFlag,
+};
+
+interface Given {
+  readonly title: string;
+  readonly wait?: boolean | undefined;
+  readonly timeout?: string | undefined;
+  readonly "dry-run"?: boolean | undefined;
+  readonly where?: string | undefined;
+  readonly "all-hosts"?: boolean | undefined;
+}
+
+/** What differs between the two commands. */
+export interface InstallSteps {
+  /** The command's own name. */
+  readonly verb: "install" | "uninstall";
+  /** The status of a host that has done it. */
+  readonly done: string;
+  ask(hostId: number, titleId: number): Promise<unknown>;
+  /** The id of what was just asked for. */
+  uuidIn(item: HostSoftwareItem | undefined): string;
+  look(before: Outcome): Promise<Outcome>;
+}
+
+export class Installs {
+  readonly #command: ClientCommand;
+  readonly #steps: InstallSteps;
+
+  constructor(command: ClientCommand, steps: InstallSteps) {
+    this.#command = command;
+    this.#steps = steps;
+  }
+
+  async carryOut(names: readonly string[], flags: Given): Promise<void> {
+    const timeout = timeoutOf(flags);
+    const hosts = await findTargets(this.#command, names, flags);
+    if (flags["dry-run"])
+      this.#command.trying(`${this.#steps.verb} ${printable(flags.title)} on ${shortNameOf(hosts)}`, {
+        hosts: hosts.map(({ id }) => id),
+        title: flags.title,
+      });
+    const question = `${this.#steps.verb === "install" ? "Install" : "Uninstall"} ${printable(flags.title)} on`;
+    await askIfSelected(this.#command, `${question} ${shortNameOf(hosts)}?`, names, hosts);
+    let now: Outcome[] = [];
+    for (const host of hosts) now.push(await this.#begin(host, flags.title, hosts.length === 1));
+    let waited: unknown;
+    if (flags.wait)
+      waited = await this.#follow(now, timeout, (seen) => {
+        now = seen;
+      }).catch((error: unknown) => error);
+    await this.#command.printListOrOne(now, view);
+    if (waited) throw waited;
+    this.#conclude(now, flags.wait === true);
+  }
+
+  async #begin(host: Target, title: string, alone: boolean): Promise<Outcome> {
+    const name = printable(host.display_name);
+    let titleId = 0;
+    try {
+      titleId = await this.#titleOn(host.id, title);
+      await this.#steps.ask(host.id, titleId);
+    } catch (error) {
+      if (alone || !(error instanceof ApiCallError || error instanceof CliError)) throw error;
+      const { message, errors } = errorReport(error);
+      const reason = errors[0]?.reason ?? message;
+      return outcome(name, host.id, titleId, { status: "refused", message: reason });
+    }
+    const uuid = this.#steps.uuidIn(await this.itemOn(host.id, titleId));
+    return outcome(name, host.id, titleId, {
+      status: `pending_${this.#steps.verb}`,
+      message: "waiting for the host",
+      uuid,
+    });
+  }
+
+  async #titleOn(hostId: number, title: string): Promise<number> {
+    if (/^\d{1,15}$/.test(title)) return Number(title);
+    const offered = await this.#softwareOn(hostId, { available_for_install: true, query: title });
+    const found = oneNamed(offered, title);
+    if (found) return found.id;
+    const hint = `\`svc hosts software ${hostId} --available-for-install\` shows what is offered.`;
+    throw notFound(`the host is offered no software with the name ${JSON.stringify(title)}`, hint);
+  }
+
+  async itemOn(hostId: number, titleId: number): Promise<HostSoftwareItem | undefined> {
+    for (const query of [{ available_for_install: true }, {}]) {
+      const found = (await this.#softwareOn(hostId, query)).find(({ id }) => id === titleId);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  async #softwareOn(hostId: number, query: { available_for_install?: boolean; query?: string }) {
+    const client = await this.#command.client();
+    return (await client.all(hostsApi.software, { params: { id: hostId }, query }, "software")).rows;
+  }
+
+  #follow(begun: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
+    return followAll(this.#command, begun, {
+      timeout,
+      isOpen: ({ status }) => status.startsWith("pending_"),
+      look: (before) => this.#steps.look(before),
+      report,
+      going: (hosts) => ({
+        what: `${hosts} did not report a result yet`,
+        hint: "`svc hosts software HOST` shows the state, `svc hosts cancel` cancels what has not started.",
+      }),
+    });
+  }
+
+  #conclude(outcomes: readonly Outcome[], isOver: boolean): void {
+    const bad = outcomes.filter(({ status }) => status === "refused" || (isOver && status !== this.#steps.done));
+    concludeAll(
+      outcomes,
+      bad.map(({ host, message, status }) => ({ host, reason: message || status })),
+    );
+  }
+}
+
+const outcome = (
+  host: string,
+  host_id: number,
+  software_title_id: number,
+  rest: Pick<Outcome, "status" | "message"> & Partial<Outcome>,
+): Outcome => ({ host, host_id, software_title_id, output: "", uuid: "", ...rest });
