@@ -10,6 +10,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   "live-query": () => import("./live-query.ts"),
   start: () => import("./start.ts"),
   client: () => import("./client.ts"),
+  commands: () => import("./commands.ts"),
   footprint: () => import("./footprint.ts"),
   backup: () => import("./backup.ts"),
   carve: () => import("./carve.ts"),
