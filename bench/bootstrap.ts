@@ -9,7 +9,7 @@ import { startPostgres } from "../test/support/postgres-server.ts";
 import { xar } from "../test/support/xar.ts";
 import { turnAppleOn } from "./support/apple.ts";
 import { watchMemory } from "./support/memory.ts";
-import { type Served, startServe } from "./support/serve.ts";
+import { type BenchServer, startServe } from "./support/serve.ts";
 
 const MiB = 1024 * 1024;
 const BOUNDARY = "package-of-a-benchmark";
@@ -36,7 +36,7 @@ export async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-async function measure(server: Served, size: number): Promise<string> {
+async function measure(server: BenchServer, size: number): Promise<string> {
   const { headers = {} } = await turnAppleOn(server);
   // A small package first, so that the code that the server loads for it does not count as growth.
   await upload(server, headers, 32);
@@ -65,7 +65,7 @@ async function measure(server: Served, size: number): Promise<string> {
 type Headers = Readonly<Record<string, string>>;
 
 /** Returns the digest. */
-async function upload(server: Served, headers: Headers, size: number): Promise<string> {
+async function upload(server: BenchServer, headers: Headers, size: number): Promise<string> {
   const hash = createHash("sha256");
   const block = Buffer.alloc(MiB, "contents of a package ");
   async function* body() {
@@ -89,7 +89,7 @@ async function upload(server: Served, headers: Headers, size: number): Promise<s
 }
 
 /** Returns the digest. */
-async function download(server: Served, headers: Headers): Promise<string> {
+async function download(server: BenchServer, headers: Headers): Promise<string> {
   const described = await checked(await server.send("/api/v1/svc/bootstrap/0/metadata", { headers }));
   const { token, sha256 } = (await described.json()) as { token: string; sha256: string };
   const reply = await checked(await server.send(`/api/v1/svc/bootstrap?token=${token}`));
@@ -100,7 +100,7 @@ async function download(server: Served, headers: Headers): Promise<string> {
   return digest;
 }
 
-async function checked(reply: Awaited<ReturnType<Served["send"]>>) {
+async function checked(reply: Awaited<ReturnType<BenchServer["send"]>>) {
   if (!reply.ok) throw new Error(`${reply.url}: ${reply.status} ${await reply.text()}`);
   return reply;
 }

@@ -9,7 +9,7 @@ import { TarContent } from "../src/simulator/agent/carve-content.ts";
 import { agentCall, enroll, withSecret } from "../test/e2e/support/agents.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { watchMemory } from "./support/memory.ts";
-import { type Served, startServe } from "./support/serve.ts";
+import { type BenchServer, startServe } from "./support/serve.ts";
 
 const BLOCK = 2_000_000;
 
@@ -29,7 +29,7 @@ export async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-async function measure(server: Served, size: number): Promise<string> {
+async function measure(server: BenchServer, size: number): Promise<string> {
   const token = await withSecret(server).then(() => tokenOf(server));
   const content = new TarContent(1, "osquery_carve/var/log/large", size);
   // A small carve first, so that the code that the server loads for its first carve does not count as growth.
@@ -55,7 +55,7 @@ async function measure(server: Served, size: number): Promise<string> {
   );
 }
 
-async function upload(server: Served, content: TarContent, name: string): Promise<void> {
+async function upload(server: BenchServer, content: TarContent, name: string): Promise<void> {
   const node_key = await enroll(server, `host-${name}`);
   const { body } = await agentCall(server, "carve/begin", {
     block_count: Math.ceil(content.size / BLOCK),
@@ -89,7 +89,7 @@ const post = (agent: Agent, url: string, body: string): Promise<string> =>
     req.end(body);
   });
 
-async function download(server: Served, id: number, token: string): Promise<string> {
+async function download(server: BenchServer, id: number, token: string): Promise<string> {
   const reply = await server.send(`/api/v1/svc/carves/${id}/download`, {
     headers: { authorization: `Bearer ${token}` },
   });
@@ -99,7 +99,7 @@ async function download(server: Served, id: number, token: string): Promise<stri
   return hash.digest("hex");
 }
 
-async function tokenOf(server: Served): Promise<string> {
+async function tokenOf(server: BenchServer): Promise<string> {
   const reply = await server.send("/api/v1/svc/login", {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -8,7 +8,7 @@ import type { ConfigurationState } from "../src/api/edge/configuration.ts";
 import { build } from "../test/soak/support/bed.ts";
 import { manyObjects, manyTeams } from "../test/support/many-things.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
-import { metricsOf, type Served, signIn, startServe } from "./support/serve.ts";
+import { type BenchServer, metricsOf, signIn, startServe } from "./support/serve.ts";
 
 export async function run(args: readonly string[]): Promise<void> {
   const [teams, each] = [Number(args[0] ?? 200), Number(args[1] ?? 100)];
@@ -20,7 +20,7 @@ export async function run(args: readonly string[]): Promise<void> {
 async function measure(engine: "lowdb" | "postgres", teams: number, each: number): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
   const database = engine === "postgres" ? await startPostgres() : null;
-  let server: Served | undefined;
+  let server: BenchServer | undefined;
   try {
     server = await startServe({
       dataDir: dir,

@@ -9,7 +9,7 @@ import { median } from "./support/figures.ts";
 import { SECRET } from "./support/fill.ts";
 import { fillHosts } from "./support/many-hosts.ts";
 import { type EngineName, makePlace } from "./support/place.ts";
-import { type Served, signIn, startServe } from "./support/serve.ts";
+import { type BenchServer, signIn, startServe } from "./support/serve.ts";
 import { settled } from "./support/settled.ts";
 
 const paths = {
@@ -54,7 +54,7 @@ async function measure(engine: EngineName, hosts: number, isAlone: boolean): Pro
 const nodeArgs = (): Record<string, string> =>
   process.env.BENCH_NODE_ARGS ? { NODE_ARGS: process.env.BENCH_NODE_ARGS } : {};
 
-async function measureServer(title: string, server: Served, hosts: number, isAlone: boolean): Promise<void> {
+async function measureServer(title: string, server: BenchServer, hosts: number, isAlone: boolean): Promise<void> {
   const call = await signIn(server);
   await call("POST", "/spec/enroll_secret", { spec: { secrets: [{ secret: SECRET }] } });
   const { token } = await call<{ token: string }>("POST", "/login", { email: server.email, password: server.password });
@@ -100,7 +100,7 @@ async function measureServer(title: string, server: Served, hosts: number, isAlo
   await running;
 }
 
-async function downloadOnce(server: Served, path: string, token: string) {
+async function downloadOnce(server: BenchServer, path: string, token: string) {
   const from = performance.now();
   const reply = await server.send(`/api/v1/svc${path}`, { headers: { authorization: `Bearer ${token}` } });
   if (!reply.ok || reply.body === null) throw new Error(`${path}: ${reply.status} ${await reply.text()}`);

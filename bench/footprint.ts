@@ -11,7 +11,7 @@ import { openLowdb } from "../src/server/platform/store/lowdb/open.ts";
 import { tables } from "../src/server/tables.ts";
 import { runSimulation } from "../src/simulator/run.ts";
 import { enrollHosts, SECRET } from "./support/fill.ts";
-import { metricsOf, type Served, startServe } from "./support/serve.ts";
+import { type BenchServer, metricsOf, startServe } from "./support/serve.ts";
 
 export async function run(args: readonly string[]): Promise<void> {
   const hosts = Number(args[0] ?? 10_000);
@@ -65,7 +65,7 @@ async function measureSnapshot(dir: string): Promise<void> {
   await store.close();
 }
 
-const mb = (server: Served) => Math.round(server.usage().rss / 1e6);
+const mb = (server: BenchServer) => Math.round(server.usage().rss / 1e6);
 
 /** The gauge contains the longest stall since it was last read. */
-const resetStall = async (server: Served) => void (await metricsOf(server));
+const resetStall = async (server: BenchServer) => void (await metricsOf(server));

@@ -3,7 +3,7 @@
 import { pino } from "pino";
 import { hostOrderKeys } from "../src/api/inventory/host-filters.ts";
 import { startServer } from "../src/server/main.ts";
-import { type Filled, fillHosts } from "./support/many-hosts.ts";
+import { type FilledStore, fillHosts } from "./support/many-hosts.ts";
 import { type Admin, adminOf, type EngineName, makePlace } from "./support/place.ts";
 
 const ROUNDS = 25;
@@ -46,7 +46,7 @@ async function measure(engine: EngineName, hosts: number, softwareEach: number):
   }
 }
 
-function casesOf(filled: Filled): [string, string][] {
+function casesOf(filled: FilledStore): [string, string][] {
   const page = "/hosts?page=0&per_page=50";
   const filters = {
     none: "",
@@ -153,7 +153,7 @@ function percentiles(took: number[]): { p50: number; p95: number } {
 }
 
 /** Eight concurrent clients; each requests everything in turn. */
-async function together(get: (path: string) => Promise<string>, filled: Filled): Promise<Figure[]> {
+async function together(get: (path: string) => Promise<string>, filled: FilledStore): Promise<Figure[]> {
   const paths = {
     "8 clients: list": "/hosts?page=0&per_page=50&order_key=display_name",
     "8 clients: search": `/hosts?page=0&per_page=50&query=${filled.serial}`,

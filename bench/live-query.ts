@@ -11,7 +11,7 @@ import { readEvents } from "../src/client/events.ts";
 import { Simulation } from "../src/simulator/simulation.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { enrollHosts, SECRET } from "./support/fill.ts";
-import { type Served, startServe } from "./support/serve.ts";
+import { type BenchServer, startServe } from "./support/serve.ts";
 
 /** The interval in the recommended flags. */
 const INTERVAL_S = 10;
@@ -34,7 +34,7 @@ export async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-async function measure(engine: string, server: Served, hosts: number, identityFile: string): Promise<void> {
+async function measure(engine: string, server: BenchServer, hosts: number, identityFile: string): Promise<void> {
   await enrollHosts(server, hosts, { identityFile, software: SOFTWARE });
   const simulation = new Simulation({
     serverUrl: server.url,
@@ -98,7 +98,7 @@ async function measure(engine: string, server: Served, hosts: number, identityFi
 type Call = (<T>(method: string, path: string, body?: unknown) => Promise<T>) & { headers: Record<string, string> };
 
 /** `signIn` with access to the token for the stream. */
-async function caller(server: Served): Promise<Call> {
+async function caller(server: BenchServer): Promise<Call> {
   const post = { method: "POST", headers: { "content-type": "application/json" } };
   const login = await server.send("/api/v1/svc/login", {
     ...post,

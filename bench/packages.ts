@@ -19,7 +19,7 @@ import { debAround } from "../test/support/damaged-packages.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { type AgentCall, agentCalls, enrollManaged, type ManagedHost, mustCall } from "./support/managed-agents.ts";
 import { watchMemory } from "./support/memory.ts";
-import { type Served, signIn, startServe, tokenOf } from "./support/serve.ts";
+import { type BenchServer, signIn, startServe, tokenOf } from "./support/serve.ts";
 
 const MiB = 1024 * 1024;
 const HOSTS = 20;
@@ -59,7 +59,7 @@ interface Parties {
   close(): void;
 }
 
-async function prepare(server: Served, dir: string): Promise<Parties> {
+async function prepare(server: BenchServer, dir: string): Promise<Parties> {
   const { send, close } = throughUrl(server.url, HOSTS);
   const call = agentCalls(send);
   const hosts = await enrollManaged(call, await signIn(server), HOSTS);
@@ -72,7 +72,7 @@ async function prepare(server: Served, dir: string): Promise<Parties> {
 }
 
 async function measure(
-  server: Served,
+  server: BenchServer,
   parties: Parties,
   { dir, size, way }: { readonly dir: string; readonly size: number; readonly way: Way },
 ): Promise<string> {
@@ -141,7 +141,7 @@ async function copySeconds(path: string): Promise<number> {
 
 /** Uploads the package, installs it on all hosts up to the download, and removes it. Times are in seconds. */
 async function transfer(
-  server: Served,
+  server: BenchServer,
   { client, call, hosts }: Parties,
   file: PackageOnDisk,
   way: Way,
@@ -190,7 +190,7 @@ async function transfer(
 
 /** Digests cost this process as much as the server needs to send: one host computes it. */
 function download(
-  { url }: Served,
+  { url }: BenchServer,
   { key }: ManagedHost,
   installer_id: number,
   isDigested: boolean,

@@ -14,7 +14,7 @@ import { startPostgres } from "../test/support/postgres-server.ts";
 import { quantile } from "./support/figures.ts";
 import { type AgentCall, agentCalls, enrollManaged, type ManagedHost, mustCall } from "./support/managed-agents.ts";
 import { watchMemory } from "./support/memory.ts";
-import { type Served, signIn, startServe, tokenOf } from "./support/serve.ts";
+import { type BenchServer, signIn, startServe, tokenOf } from "./support/serve.ts";
 
 const POLL_MS = 10_000;
 const TICK_MS = 10;
@@ -45,7 +45,7 @@ export async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-async function measure(engine: string, server: Served, count: number): Promise<void> {
+async function measure(engine: string, server: BenchServer, count: number): Promise<void> {
   const { send, close } = throughUrl(server.url, CONNECTIONS);
   const call = agentCalls(send);
   const hosts = await enrollManaged(call, await signIn(server), count);
@@ -65,7 +65,7 @@ async function measure(engine: string, server: Served, count: number): Promise<v
   close();
 }
 
-async function runBatch(server: Served, client: ApiClient, fleet: Fleet, size: number): Promise<string> {
+async function runBatch(server: BenchServer, client: ApiClient, fleet: Fleet, size: number): Promise<string> {
   const text = Buffer.from("#!/bin/sh\necho done\n".padEnd(size, `# ${size} ${performance.now()}\n`));
   const script: UploadSource = {
     name: `script-${Math.round(performance.now())}.sh`,

@@ -10,7 +10,7 @@ import { allEndpoints, protocols } from "../src/api/all.ts";
 import type { AnyEndpoint } from "../src/api/endpoint.ts";
 import { servedPaths } from "../src/api/paths.ts";
 import { prefixes } from "../src/server/platform/agent-protocol/wire.ts";
-import { type Served, startServe } from "./support/serve.ts";
+import { type BenchServer, startServe } from "./support/serve.ts";
 
 const SINGLE_REQUESTS = 20;
 const FLOOD_MS = 2_000;
@@ -105,7 +105,7 @@ function attacks(): Attack[] {
 let addresses = 0;
 const nextAddress = (): string => `10.${(++addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
 
-async function send(server: Served, { method, path }: Attack, body: Body, from: string): Promise<number> {
+async function send(server: BenchServer, { method, path }: Attack, body: Body, from: string): Promise<number> {
   const hasBody = body.bytes.length > 0;
   const reply = await fetch(`${server.url}${path}`, {
     method,
@@ -122,7 +122,7 @@ async function send(server: Served, { method, path }: Attack, body: Body, from: 
 }
 
 /** Milliseconds of CPU for one request that is not refused for its cost. */
-async function single(server: Served, attack: Attack, body: Body): Promise<{ cost: number; status: number }> {
+async function single(server: BenchServer, attack: Attack, body: Body): Promise<{ cost: number; status: number }> {
   let status = 0;
   let used = 0;
   for (let i = 0; i < SINGLE_REQUESTS; i++) {
@@ -137,7 +137,7 @@ async function single(server: Served, attack: Attack, body: Body): Promise<{ cos
   return { cost: (used * 1000) / SINGLE_REQUESTS, status };
 }
 
-async function flood(server: Served, attack: Attack, body: Body) {
+async function flood(server: BenchServer, attack: Attack, body: Body) {
   const from = nextAddress();
   const until = performance.now() + FLOOD_MS;
   const before = server.usage().cpu;

@@ -12,7 +12,7 @@ import { ApiClient } from "../src/client/client.ts";
 import { startCuttingProxy } from "../test/support/cutting-proxy.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { watchMemory } from "./support/memory.ts";
-import { type Served, startServe, tokenOf } from "./support/serve.ts";
+import { type BenchServer, startServe, tokenOf } from "./support/serve.ts";
 
 const MiB = 1024 * 1024;
 
@@ -32,7 +32,7 @@ export async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-async function measure(server: Served, dir: string, size: number): Promise<string> {
+async function measure(server: BenchServer, dir: string, size: number): Promise<string> {
   const proxy = await startCuttingProxy(Number(new URL(server.url).port));
   const token = await tokenOf(server);
   const clientAt = (serverUrl: string) => new ApiClient({ serverUrl, token, sleep: () => pause(20) });

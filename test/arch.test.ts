@@ -530,6 +530,7 @@ describe("words", () => {
       .map((name) => `${folder}/${name.replaceAll("\\", "/")}`),
   );
   const textOf = (file: string) => readFileSync(join(root, file), "utf8");
+  const restructured = ["src/cli/", "src/commands/", "src/gitops/"];
 
   it("spell license one way, in names, texts and file names", () => {
     const british = /licen[c]e/i;
@@ -539,6 +540,22 @@ describe("words", () => {
     );
     expect(own.length).toBeGreaterThan(2_000);
     expect(own.filter((file) => british.test(file) || british.test(textOf(file)))).toEqual([]);
+  });
+
+  it("name in an exported type the thing, never only what was done to it, and call dependencies Deps", () => {
+    const bare =
+      /^(Home|Needs|Backing|Holder|Row|Outcome|Known|Verdict|Own|One|Given|Asked|Made|Found|Kept|Held|Told|Seen|Shown|Written|Sent|Begun|[A-Z][a-z]+ed)$/;
+    const nouns = new Set(["Feed"]);
+    const code = places.filter((file) => /\.ts$/.test(file) && !within(file, ...restructured));
+    const exported = code.flatMap((file) =>
+      [...textOf(file).matchAll(/^export (?:type|interface|(?:abstract )?class) (\w+)/gm)].map(([, name]) => ({
+        file,
+        name: name!,
+      })),
+    );
+    expect(exported.length).toBeGreaterThan(1_500);
+    const wrong = exported.filter(({ name }) => bare.test(name) && !nouns.has(name));
+    expect(wrong.map(({ file, name }) => `${file}: ${name}`)).toEqual([]);
   });
 });
 

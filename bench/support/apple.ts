@@ -4,10 +4,10 @@ import { newKey } from "../../src/pki/x509.ts";
 import { systemClock } from "../../src/server/platform/core/clock.ts";
 import type { ProfileSource } from "../../src/simulator/apple/fleet.ts";
 import { pemOfKey, pushCertificateFor } from "../../test/support/push-certificate.ts";
-import { type Served, tokenOf } from "./serve.ts";
+import { type BenchServer, tokenOf } from "./serve.ts";
 
 /** Uploads a push certificate. Returns where devices get their enrollment profiles. */
-export async function turnAppleOn(server: Served): Promise<ProfileSource> {
+export async function turnAppleOn(server: BenchServer): Promise<ProfileSource> {
   const headers = { authorization: `Bearer ${await tokenOf(server)}` };
   const key = await newKey();
   const form = new FormData();

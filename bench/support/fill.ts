@@ -1,12 +1,12 @@
 // Creates a data directory with enrolled hosts and their first inventory, through a real server and simulated agents.
 import type { SimulationReport } from "../../src/simulator/report.ts";
 import { runSimulation } from "../../src/simulator/run.ts";
-import { type Served, signIn, startServe } from "./serve.ts";
+import { type BenchServer, signIn, startServe } from "./serve.ts";
 
 export const SECRET = "benchmark-enroll-secret";
 
 export async function enrollHosts(
-  server: Served,
+  server: BenchServer,
   hosts: number,
   options: { identityFile?: string; software?: number; prepared?: boolean; onEnrollment?: () => void } = {},
 ): Promise<SimulationReport> {

@@ -7,7 +7,7 @@ import { makeTeam } from "../../test/support/make.ts";
 import { Dice } from "../../test/support/request-fuzz.ts";
 import { fillAround, fillManagement } from "./management.ts";
 
-export interface Filled {
+export interface FilledStore {
   readonly hostId: number;
   readonly serial: string;
   readonly teamId: number;
@@ -47,7 +47,7 @@ export async function fillHosts(
   count: number,
   softwareEach: number,
   fill: (services: Services) => Promise<readonly Version[]> = fillSoftware,
-): Promise<Filled> {
+): Promise<FilledStore> {
   const { store, clock } = services;
   const dice = new Dice(42);
   const teams: number[] = [];

@@ -1,7 +1,7 @@
-import type { Served } from "./serve.ts";
+import type { BenchServer } from "./serve.ts";
 
 /** Measures the peak of the server's resident memory above its current value. */
-export function watchMemory(server: Served) {
+export function watchMemory(server: BenchServer) {
   const before = server.usage().rss;
   let peak = before;
   const timer = setInterval(() => {

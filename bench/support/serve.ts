@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { Agent, fetch, type RequestInit, type Response } from "undici";
 import { freePort } from "../../test/support/free-port.ts";
 
-export interface Served {
+export interface BenchServer {
   readonly url: string;
   readonly process: ChildProcess;
   /** A request to the server; with TLS, its self-signed certificate is trusted and verified. */
@@ -47,7 +47,7 @@ export interface ServeOptions {
 const nodeArgs = ({ env }: ServeOptions): string[] =>
   (env?.NODE_ARGS ?? process.env.BENCH_NODE_ARGS ?? "").split(" ").filter((one) => one !== "");
 
-export async function startServe(options: ServeOptions): Promise<Served> {
+export async function startServe(options: ServeOptions): Promise<BenchServer> {
   const port = options.port ?? (await freePort());
   const tls = options.args?.includes("--tls-self-signed");
   const child = spawn(
@@ -136,7 +136,7 @@ function usageOf(pid: number): { rss: number; cpu: number } {
 export type Caller = <T = unknown>(method: string, path: string, body?: unknown) => Promise<T>;
 
 /** Signs in as the first admin; returns the session's token. */
-export async function tokenOf(server: Served): Promise<string> {
+export async function tokenOf(server: BenchServer): Promise<string> {
   for (let tries = 0; tries < 20; tries++) {
     const reply = await server.send("/api/v1/svc/login", {
       method: "POST",
@@ -151,7 +151,7 @@ export async function tokenOf(server: Served): Promise<string> {
 }
 
 /** Signs in as the first admin; returns a caller of the API. */
-export async function signIn(server: Served): Promise<Caller> {
+export async function signIn(server: BenchServer): Promise<Caller> {
   const token = await tokenOf(server);
   return async <T>(method: string, path: string, body?: unknown) => {
     const reply = await server.send(`/api/v1/svc${path}`, {
@@ -165,7 +165,7 @@ export async function signIn(server: Served): Promise<Caller> {
 }
 
 /** The server's metrics by name. Those for a longest or most value are reset with each reading. */
-export async function metricsOf(server: Served): Promise<(name: string) => number> {
+export async function metricsOf(server: BenchServer): Promise<(name: string) => number> {
   const text = await (await fetch(`${server.url}/metrics`)).text();
   return (name) =>
     Number(

@@ -14,7 +14,7 @@ interface Ready {
   readonly port: number;
 }
 
-export interface Measured {
+export interface Measurement {
   readonly rate: number;
   /** The server's CPU time per request, in microseconds. */
   readonly cpu: number;
@@ -43,7 +43,7 @@ export class Side<R extends Ready> {
     return user + system;
   }
 
-  async measure(requests: readonly Buffer[]): Promise<Measured> {
+  async measure(requests: readonly Buffer[]): Promise<Measurement> {
     const before = await this.#cpu();
     const started = performance.now();
     const counts = await Promise.all(
@@ -99,7 +99,7 @@ export async function compare(
 ): Promise<void> {
   await bare.measure(requests);
   await own.measure(requests);
-  const rounds: { bare: Measured; own: Measured }[] = [];
+  const rounds: { bare: Measurement; own: Measurement }[] = [];
   for (let i = 0; i < ROUNDS; i++)
     rounds.push({ bare: await bare.measure(requests), own: await own.measure(requests) });
   const rate = median(rounds.map((round) => round.own.rate / round.bare.rate));

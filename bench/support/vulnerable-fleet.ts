@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { startServer } from "../../src/server/main.ts";
 import { fillHosts } from "./many-hosts.ts";
 import { type EngineName, makePlace, type Place } from "./place.ts";
-import { type Served, startServe } from "./serve.ts";
+import { type BenchServer, startServe } from "./serve.ts";
 import { writeAdvisories, writeYear } from "./vulnerability-data.ts";
 import { fillVersions } from "./vulnerable-software.ts";
 
@@ -16,7 +16,7 @@ const SOFTWARE_EACH = 100;
 export interface Fleet {
   readonly place: Place;
   /** The built server on this store. It finds no feeds before `publish`. */
-  serve(): Promise<Served>;
+  serve(): Promise<BenchServer>;
   /** Puts the feeds in the place that the server reads; each call publishes another edition. */
   publish(): void;
 }

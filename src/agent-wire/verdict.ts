@@ -1,4 +1,4 @@
-export type Verdict =
+export type ReplyVerdict =
   | { ok: true; json: Record<string, unknown> | null }
   | { ok: false; nodeInvalid: boolean; reason: string; undefinedAnswer?: true };
 
@@ -6,7 +6,7 @@ export type Verdict =
  * How a stock agent interprets a reply. The status is ignored. An empty body is a success, and so is any JSON object
  * without the key `error` and without a true `node_invalid`. `json` is null for an empty body.
  */
-export function judge(body: string): Verdict {
+export function judge(body: string): ReplyVerdict {
   if (body === "") return { ok: true, json: null };
   const json = parse(body);
   if (json === undefined) return { ok: false, nodeInvalid: false, reason: "not JSON" };

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { AgentUpdate } from "../agent-wire/update.ts";
-import type { BitlockerServer, Wanted } from "./disk-keys/bitlocker.ts";
+import type { BitlockerAction, BitlockerServer } from "./disk-keys/bitlocker.ts";
 import type { KeyServer } from "./disk-keys/escrow.ts";
 import type { LuksKey } from "./disk-keys/luks.ts";
 import type { SetupItem, SetupServer } from "./first-setup.ts";
@@ -19,7 +19,7 @@ const PREFIX = "/api/v1/svc/agent";
 const DEFAULT_TIMEOUT_S = 300;
 
 /** A reply that is not a success. */
-export class Refused extends Error {
+export class RequestRefused extends Error {
   readonly status: number;
 
   constructor(path: string, { status, text, aheadS }: Reply) {
@@ -61,7 +61,7 @@ interface ManagedConfig {
   /** Whether the server wants a key of the disk. */
   readonly wantsDiskKey: boolean;
   /** What the server wants BitLocker to do; null: nothing. */
-  readonly bitlocker: Wanted | null;
+  readonly bitlocker: BitlockerAction | null;
   /** A newer agent that the server offers. */
   readonly update: AgentUpdate | null;
 }
@@ -79,7 +79,7 @@ const texts = (value: unknown): string[] =>
 /** Null for a missing, an empty and a blank text. */
 const filled = (value: unknown): string | null => (typeof value === "string" && value.trim() !== "" ? value : null);
 
-const isGone = (error: unknown): boolean => error instanceof Refused && error.status === 404;
+const isGone = (error: unknown): boolean => error instanceof RequestRefused && error.status === 404;
 
 function itemsIn(value: unknown): SetupItem[] {
   if (typeof value !== "object" || value === null) return [];
@@ -126,7 +126,7 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
 
   async ping(): Promise<void> {
     const reply = await this.#parts.connection.head(`${PREFIX}/ping`);
-    if (reply.status !== 200) throw new Refused("ping", reply);
+    if (reply.status !== 200) throw new RequestRefused("ping", reply);
   }
 
   async config(): Promise<ManagedConfig> {
@@ -236,7 +236,7 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
 
   async #call(path: string, body: object): Promise<Record<string, unknown>> {
     const reply = await this.#withKey((key) => this.#post(path, { ...this.#caller(key), ...body }));
-    if (reply.status !== 200 && reply.status !== 204) throw new Refused(path, reply);
+    if (reply.status !== 200 && reply.status !== 204) throw new RequestRefused(path, reply);
     return objectOf(reply.text);
   }
 
@@ -314,7 +314,7 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
     });
     if (!isRetry && (await this.#hasLeft(reply, null))) return this.#enrollOnce(true);
     const { agent_node_key: key, agent_update_key: updateKey } = objectOf(reply.text);
-    if (typeof key !== "string" || key === "") throw new Refused("enroll", reply);
+    if (typeof key !== "string" || key === "") throw new RequestRefused("enroll", reply);
     // The first one stays: whoever pretends to be the server later cannot replace it.
     const known = keys.get("update_key");
     if (known === null) await keys.set("update_key", filled(updateKey));

@@ -217,12 +217,12 @@ export interface Content {
 export const Content = z.custom<Content>((value) => typeof value === "object" && value !== null && "content" in value);
 
 /** Raw bytes of unknown size. `body` is cancelled if the client disconnects. */
-export interface Streamed {
+export interface StreamedBody {
   readonly body: ReadableStream<Uint8Array>;
   readonly headers: Readonly<Record<string, string>> | Headers;
   readonly name?: string;
 }
-export const Streamed = z.custom<Streamed>(
+export const StreamedBody = z.custom<StreamedBody>(
   (value) => typeof value === "object" && value !== null && "body" in value && value.body instanceof ReadableStream,
 );
 

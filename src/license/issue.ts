@@ -1,7 +1,7 @@
 // Creates key pairs for license keys, and signs license keys. Only commands use this; the server only verifies.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { SignJWT } from "jose";
-import { algorithmOf, LICENSE_ISSUER, LicenseError, type Verified, verifyLicense } from "./license.ts";
+import { algorithmOf, LICENSE_ISSUER, LicenseError, type VerifiedLicense, verifyLicense } from "./license.ts";
 
 interface LicenseKeyPair {
   /** PKCS #8 in PEM form. */
@@ -26,7 +26,7 @@ interface LicenseTerms {
   readonly note: string | null;
 }
 
-interface IssuedLicense extends Verified {
+interface IssuedLicense extends VerifiedLicense {
   readonly token: string;
   /** The public key of the private key that signed. */
   readonly publicKey: string;

@@ -39,7 +39,7 @@ export class LicenseError extends Error {
   }
 }
 
-export interface Verified {
+export interface VerifiedLicense {
   readonly license: License;
   /** The license is not valid before this time. */
   readonly validFrom: string | null;
@@ -49,7 +49,7 @@ export interface Verified {
  * Returns the license in a key with a valid signature. The caller must check whether it has expired or is not valid
  * yet.
  */
-export async function verifyLicense(token: string, publicKeyPem = builtInKey): Promise<Verified> {
+export async function verifyLicense(token: string, publicKeyPem = builtInKey): Promise<VerifiedLicense> {
   const key = publicKey(publicKeyPem);
   // The public key determines the algorithm, never the token's own header.
   const payload = await compactVerify(token.trim(), key, { algorithms: [algorithmOf(key)] }).then(

@@ -28,7 +28,7 @@ import { memo } from "./platform/core/memo.ts";
 import { Uploads } from "./platform/files/service.ts";
 import { uploadedFile } from "./platform/uploads/service.ts";
 import { protocolsOf } from "./protocols.ts";
-import { type Asked, contextOf } from "./request-context.ts";
+import { contextOf, type RequestParts } from "./request-context.ts";
 import { routes } from "./routes.ts";
 
 /** Endpoints besides those of the API. */
@@ -203,7 +203,7 @@ type Served = readonly [route: Route, paths: readonly string[]];
 const nodeRequest = (event: H3Event): IncomingMessage | undefined =>
   event.runtime?.node?.req as IncomingMessage | undefined;
 
-function askedOf({ random }: Pick<Services, "random">, event: H3Event): Asked {
+function askedOf({ random }: Pick<Services, "random">, event: H3Event): RequestParts {
   const { req, url, context } = event;
   context.requestId ??= random.uuid();
   return {

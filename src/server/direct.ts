@@ -11,7 +11,7 @@ import type { Protocol } from "./platform/core/http/protocol.ts";
 import { responseOf, type WholeReply, wholeReply } from "./platform/core/http/replies.ts";
 import { count } from "./platform/core/http/request-counts.ts";
 import type { RawInput, Reply, Route } from "./platform/core/http/route.ts";
-import { type Asked, contextOf } from "./request-context.ts";
+import { contextOf, type RequestParts } from "./request-context.ts";
 
 /** Bodies up to this size need no room of their own (`core/http/body-room.ts`). */
 const SMALL = 8 * 1024;
@@ -104,7 +104,7 @@ async function answer(
 }
 
 /** A request as it arrived, without a function of its own for each member. */
-class Received implements Asked {
+class Received implements RequestParts {
   readonly id: string;
   readonly path: string;
   readonly search: string;

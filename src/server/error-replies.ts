@@ -10,7 +10,7 @@ import { part } from "./platform/core/running.ts";
 import { version } from "./platform/core/version.ts";
 import { BlobsUnavailable, NoRoom } from "./platform/store/blobs/blobs.ts";
 import { ReferenceViolation, StoreUnavailable, UniqueViolation } from "./platform/store/store.ts";
-import type { Asked } from "./request-context.ts";
+import type { RequestParts } from "./request-context.ts";
 
 /** Headers of every reply. */
 export const baseHeaders = (
@@ -25,7 +25,7 @@ export const baseHeaders = (
   ...(licenseExpired(services) ? { "x-svc-license": "Expired" } : {}),
 });
 
-type Failed = Pick<Asked, "id" | "path">;
+type Failed = Pick<RequestParts, "id" | "path">;
 
 /** The error in the form of the API. */
 export function renderError(services: Services, asked: Failed, thrown: unknown): Response {
@@ -43,7 +43,7 @@ export function renderError(services: Services, asked: Failed, thrown: unknown):
 /** The error in the form of the protocol. */
 export function refusal(
   services: Services,
-  asked: Asked,
+  asked: RequestParts,
   thrown: unknown,
   { renderError: render, headers: also = {} }: Omit<Protocol, "routes">,
 ): Response {

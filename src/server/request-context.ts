@@ -10,7 +10,7 @@ import { clientCertificate } from "./platform/core/http/client-certificate.ts";
 import { callerOf, isTrustedProxy } from "./platform/core/http/proxies.ts";
 import { EACH, strangerCost } from "./platform/core/http/strangers.ts";
 
-export interface Asked {
+export interface RequestParts {
   /** The request's id in the reply and in the log. */
   readonly id: string;
   readonly method: string;
@@ -26,7 +26,7 @@ export interface Asked {
 }
 
 /** If an endpoint needs no token, an invalid one is ignored: a client that signs in again may still send its old one. */
-export async function contextOf(services: Services, asked: Asked, access: Access): Promise<Context> {
+export async function contextOf(services: Services, asked: RequestParts, access: Access): Promise<Context> {
   const { id: requestId, headers, socket } = asked;
   const caller = callerOf(services, asked.peer, headers);
   const header = access === "none" ? null : headers.get("authorization");

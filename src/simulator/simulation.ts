@@ -5,7 +5,7 @@ import { Identities } from "./identities.ts";
 import { Machine, type MachineSettings } from "./inventory/machine.ts";
 import { platformMix } from "./inventory/platforms.ts";
 import { Ledger } from "./ledger.ts";
-import { type Settled, type SimulationOptions, settle } from "./options.ts";
+import { type SettledOptions, type SimulationOptions, settle } from "./options.ts";
 import { mix } from "./random.ts";
 import { reportOf, type SimulationReport } from "./report.ts";
 import { Stats } from "./stats.ts";
@@ -24,7 +24,7 @@ export class Simulation {
   readonly agents: SimulatedAgent[] = [];
   /** The managed agents, on hosts that have one. */
   readonly managed: ManagedAgent[] = [];
-  private readonly options: Settled;
+  private readonly options: SettledOptions;
   private readonly wheel: Wheel;
   private readonly transport: Transport;
   private readonly world: World;

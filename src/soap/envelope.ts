@@ -75,7 +75,7 @@ function stop(reason: string): never {
   throw new BadSoap(`the message ${reason}`);
 }
 
-export interface Written {
+export interface WrittenEnvelope {
   readonly action: string;
   readonly messageId?: string;
   /** The `MessageID` that is answered. */
@@ -90,7 +90,15 @@ export interface Written {
 
 export const tag = (name: string, text: string): string => `<${name}>${xmlText(text)}</${name}>`;
 
-export const writeEnvelope = ({ action, messageId, relatesTo, to, token, header = "", body }: Written): string =>
+export const writeEnvelope = ({
+  action,
+  messageId,
+  relatesTo,
+  to,
+  token,
+  header = "",
+  body,
+}: WrittenEnvelope): string =>
   [
     `<s:Envelope xmlns:s="${ns.soap}" xmlns:a="${ns.addressing}"><s:Header>`,
     `<a:Action s:mustUnderstand="1">${xmlText(action)}</a:Action>`,

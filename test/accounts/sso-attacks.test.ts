@@ -7,7 +7,6 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import {
   assertionXml,
-  type Begun,
   begin,
   C14N,
   type Content,
@@ -18,6 +17,7 @@ import {
   metadataOf,
   responseXml,
   type SigningKey,
+  type StartedSignIn,
   samlpResponse,
   sessionOf,
   sign,
@@ -38,7 +38,7 @@ const HOUR = 3_600_000;
 
 interface Scene extends Moment {
   readonly t: TestApp;
-  readonly begun: Begun;
+  readonly begun: StartedSignIn;
 }
 /** What is sent, and with which cookie (by default the sign-in's own; null: none). */
 interface Attempt {

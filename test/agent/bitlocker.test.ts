@@ -1,6 +1,6 @@
 // BitLocker by the agent. Instead of PowerShell, a volume in memory answers as Win32_EncryptableVolume does.
 import { describe, expect, it } from "vitest";
-import { Bitlocker, stepsFor, type Wanted } from "../../src/agent/disk-keys/bitlocker.ts";
+import { Bitlocker, type BitlockerAction, stepsFor } from "../../src/agent/disk-keys/bitlocker.ts";
 import { NoKey } from "../../src/agent/disk-keys/luks.ts";
 import { resultIn } from "../../src/agent/disk-keys/powershell.ts";
 import { type Protector, reasonOf, type Volume, volumeIn } from "../../src/agent/disk-keys/volume.ts";
@@ -94,7 +94,7 @@ function machine(given: Partial<Disk>, failure?: Error) {
   });
   return {
     ...{ disk, calls, delivered, lines, passwords },
-    start: (wanted: Wanted = "encrypt") => bitlocker.start(wanted),
+    start: (wanted: BitlockerAction = "encrypt") => bitlocker.start(wanted),
     later: (ms: number) => {
       now += ms;
     },

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { authorizedKeyRows } from "../../src/agent/tables/authorized-keys.ts";
 import { chromeExtensions, firefoxAddons, vscodeExtensions } from "../../src/agent/tables/extensions.ts";
 import { type HomeFolder, rowsOfHomes } from "../../src/agent/tables/homes.ts";
-import type { Row } from "../../src/agent/tables/table.ts";
+import type { TableRow } from "../../src/agent/tables/table.ts";
 import { processorTime } from "../support/processor-time.ts";
 
 const UID = 54_321;
@@ -52,7 +52,8 @@ async function link(path: string, to: string): Promise<void> {
 }
 
 const account = { name: "mallory", uid: UID, gid: UID, description: "", shell: "" };
-const rowsOf = (rows: (one: HomeFolder) => Promise<Row[]>) => rowsOfHomes(rows, async () => [{ ...account, home }]);
+const rowsOf = (rows: (one: HomeFolder) => Promise<TableRow[]>) =>
+  rowsOfHomes(rows, async () => [{ ...account, home }]);
 const namesOf = async () => (await rowsOf(vscodeExtensions)).map(({ name }) => name);
 const extension = (name: string) => ({ publisher: "p", name, version: "1.0.0" });
 

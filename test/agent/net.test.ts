@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generate } from "selfsigned";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Refused } from "../../src/agent/managed.ts";
+import { RequestRefused } from "../../src/agent/managed.ts";
 import { Connection } from "../../src/agent/net/connection.ts";
 import { backoff, loop } from "../../src/agent/net/waits.ts";
 import { Keys } from "../../src/agent/state/keys.ts";
@@ -98,10 +98,10 @@ describe("a connection", () => {
     const reply = await connection({ serverUrl: `http://127.0.0.1:${await listen(server)}` }).post("/x", {});
     expect(reply).toMatchObject({ status: 200, aheadS: expect.any(Number) });
     expect(Math.abs(reply.aheadS! + 86_400)).toBeLessThan(60);
-    expect(new Refused("enroll", { status: 401, text: '{"message":"no"}', aheadS: -86_400 }).message).toBe(
+    expect(new RequestRefused("enroll", { status: 401, text: '{"message":"no"}', aheadS: -86_400 }).message).toBe(
       "enroll: status 401: no. This machine's clock is wrong by 1440 minutes",
     );
-    expect(new Refused("enroll", { status: 404, text: '{"message":"no"}', aheadS: 90 }).message).toBe(
+    expect(new RequestRefused("enroll", { status: 404, text: '{"message":"no"}', aheadS: 90 }).message).toBe(
       "enroll: status 404: no",
     );
   });

@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playw
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { tokenHash } from "../../src/server/platform/core/random.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
-import { findChromium, launch, type Served, serve } from "../support/browser.ts";
+import { findChromium, launch, type ServedApp, serve } from "../support/browser.ts";
 import { makeHost, makeInventory, makePolicy, makeResults, makeSoftware, makeTeam } from "../support/make.ts";
 import { accessibilityFaults, clipboardText, contrastFaults, focused, isDark, sideways } from "./page-checks.js";
 
@@ -43,7 +43,7 @@ const signedInPages = {
 
 describe.skipIf(chromium === null)("the web pages in a browser", () => {
   let t: TestApp;
-  let served: Served;
+  let served: ServedApp;
   let browser: Browser;
   const contexts: BrowserContext[] = [];
   /** Problems that browsers report: blocked styles, scripts and images, failed loads, thrown errors. */

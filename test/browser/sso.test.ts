@@ -6,7 +6,7 @@ import { inflateRawSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
-import { findChromium, launch, type Served, serve } from "../support/browser.ts";
+import { findChromium, launch, type ServedApp, serve } from "../support/browser.ts";
 import { runCli, sendInto } from "../support/cli.ts";
 import {
   makeSigningKey,
@@ -44,7 +44,7 @@ async function startIdp(key: SigningKey, t: TestApp, acs: string): Promise<Serve
 describe.skipIf(chromium === null)("single sign-on in Chromium", { timeout: 600_000 }, () => {
   let browser: Browser;
   let t: TestApp;
-  let served: Served;
+  let served: ServedApp;
   let idp: Server;
   let url: string;
   beforeAll(async () => {

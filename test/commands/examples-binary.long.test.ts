@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { copyFile, cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { cleanEnv, type Served, signIn } from "../../bench/support/serve.ts";
+import { type BenchServer, cleanEnv, signIn } from "../../bench/support/serve.ts";
 import { newKey } from "../../src/pki/x509.ts";
 import { SECRET, withSecret } from "../e2e/support/agents.ts";
 import { build, newFolder, serve } from "../e2e/support/svc.ts";
@@ -112,7 +112,7 @@ async function turnOnAppleManagement(folder: string, url: string): Promise<void>
 }
 
 /** Resolves when the server has this many hosts. */
-async function enrolled(server: Served, count: number): Promise<void> {
+async function enrolled(server: BenchServer, count: number): Promise<void> {
   const call = await signIn(server);
   await expect.poll(async () => (await call<{ count: number }>("GET", "/hosts/count")).count).toBe(count);
 }

@@ -4,7 +4,7 @@ import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeAll, expect, it } from "vitest";
-import { type Caller, cleanEnv, type Served } from "../../bench/support/serve.ts";
+import { type BenchServer, type Caller, cleanEnv } from "../../bench/support/serve.ts";
 import { root } from "../support/cli.ts";
 import { SECRET, withSecret } from "./support/agents.ts";
 import { build, newFolder, serve, watch } from "./support/svc.ts";
@@ -22,7 +22,7 @@ interface Machine {
   stop(): Promise<unknown>;
 }
 
-function start(server: Served, stateDir: string, uuid: string, ...flags: string[]): Machine {
+function start(server: BenchServer, stateDir: string, uuid: string, ...flags: string[]): Machine {
   const child: ChildProcess = spawn(
     process.execPath,
     [join(root, "bin/run.js"), "agent", "run", "--state-dir", stateDir, "--hardware-uuid", uuid, ...flags],

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Caller, type Served, tokenOf } from "../../bench/support/serve.ts";
+import { type BenchServer, type Caller, tokenOf } from "../../bench/support/serve.ts";
 import { moduleProgram } from "../../src/agent/isolated/module-program.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
 import { runAgent } from "../../src/agent/run.ts";
@@ -61,7 +61,7 @@ async function startAgent(options: Pick<AgentOptions, "serverUrl"> & Partial<Age
   return { stateDir, lines, end };
 }
 
-async function startServer(): Promise<{ server: Served; ca: string; call: Caller }> {
+async function startServer(): Promise<{ server: BenchServer; ca: string; call: Caller }> {
   const dataDir = newFolder();
   const server = await serve({ dataDir, args: ["--tls-self-signed"] });
   const call = await withSecret(server);

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
-import { cleanEnv, type Served, signIn } from "../../bench/support/serve.ts";
+import { type BenchServer, cleanEnv, signIn } from "../../bench/support/serve.ts";
 import { amount } from "../support/engines.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { enroll, withSecret } from "./support/agents.ts";
@@ -44,13 +44,13 @@ function newcomer(urls: Readonly<Record<string, string>> = {}) {
   return { home, lib, dataDir: join(lib, "svc"), restored: join(lib, "svc-new"), run };
 }
 
-async function fill(server: Served): Promise<void> {
+async function fill(server: BenchServer): Promise<void> {
   await withSecret(server, ["end-to-end-enroll-secret", "another-secret-of-this-server"]);
   await enroll(server, "host-1");
   await enroll(server, "host-2");
 }
 
-async function expectFilled(server: Served): Promise<void> {
+async function expectFilled(server: BenchServer): Promise<void> {
   const call = await signIn(server);
   expect((await call<{ count: number }>("GET", "/hosts/count")).count).toBe(2);
   // A secret can only be read with the key of the server that was backed up.

@@ -3,7 +3,7 @@
 import { setTimeout } from "node:timers/promises";
 import { createGzip, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Served, signIn } from "../../bench/support/serve.ts";
+import { type BenchServer, signIn } from "../../bench/support/serve.ts";
 import { agentCall, enroll, enrollBody, withSecret } from "./support/agents.ts";
 import { exchange, flood, render, Wire } from "./support/raw.ts";
 import { build, serve } from "./support/svc.ts";
@@ -11,7 +11,7 @@ import { build, serve } from "./support/svc.ts";
 const MB = 1024 * 1024;
 const API = "/api/v1/svc";
 const AGENT = "/api/v1/qengine";
-let server: Served;
+let server: BenchServer;
 let token: string;
 let nodeKey: string;
 
@@ -290,7 +290,7 @@ describe("unusual requests", () => {
 describe("forwarding headers at login", () => {
   /** Hashing a password uses up the processor time of an address for a moment, which is not the limit of attempts. */
   const MOMENT_SECONDS = 5;
-  const attempt = async (to: Served, forwarded: string) => {
+  const attempt = async (to: BenchServer, forwarded: string) => {
     for (;;) {
       const reply = await exchange(to.url, {
         method: "POST",

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Served, signIn } from "../../bench/support/serve.ts";
+import { type BenchServer, signIn } from "../../bench/support/serve.ts";
 import type { Carve } from "../../src/api/checks/carves.ts";
 import { TarContent } from "../../src/simulator/agent/carve-content.ts";
 import type { CarveOptions } from "../../src/simulator/agent/carver.ts";
@@ -37,7 +37,7 @@ describe.each(killedEngines)("a carve on %s", (engine) => {
     });
 
   it("survives kills between its blocks, and is downloaded without a difference", async () => {
-    let server: Served = await start();
+    let server: BenchServer = await start();
     await withSecret(server);
     const nodeKey = await enroll(server, "carved");
     const content = new TarContent(7, "osquery_carve/var/log/syslog", 2_600_000);
@@ -156,7 +156,7 @@ async function enrolled(fleet: Simulation): Promise<Machine> {
   return fleet.agents[0]!.machine;
 }
 
-async function tokenOf(server: Served): Promise<string> {
+async function tokenOf(server: BenchServer): Promise<string> {
   const reply = await server.send("/api/v1/svc/login", {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Caller, type Served, signIn } from "../../bench/support/serve.ts";
+import { type BenchServer, type Caller, signIn } from "../../bench/support/serve.ts";
 import { runSimulation } from "../../src/simulator/run.ts";
 import { type FreshDatabase, freshDatabase } from "../support/postgres.ts";
 import { agentCall, enroll, SECRET, withSecret } from "./support/agents.ts";
@@ -55,7 +55,7 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => database?.drop());
 
-async function expectSame(server: Served): Promise<void> {
+async function expectSame(server: BenchServer): Promise<void> {
   const call = await signIn(server);
   expect(await hostsOf(call)).toEqual(listed);
   const { org_info } = await call<{ org_info: { org_name: string } }>("GET", "/config");

@@ -3,11 +3,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { cleanEnv, type Served } from "../../bench/support/serve.ts";
+import { type BenchServer, cleanEnv } from "../../bench/support/serve.ts";
 import { skipWithout } from "../support/tools.ts";
 import { build, newFolder, serve, svc } from "./support/svc.ts";
 
-let server: Served;
+let server: BenchServer;
 beforeAll(async () => {
   await build();
   server = await serve();

@@ -5,7 +5,7 @@ import { request } from "node:http";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { type Caller, cleanEnv, type Served, signIn } from "../../bench/support/serve.ts";
+import { type BenchServer, type Caller, cleanEnv, signIn } from "../../bench/support/serve.ts";
 import { freePort } from "../support/free-port.ts";
 import { eventsOf, readUntil, type StreamEvent } from "../support/live.ts";
 import { type FreshDatabase, freshDatabase } from "../support/postgres.ts";
@@ -24,7 +24,7 @@ interface LiveQuery {
 }
 
 /** Polls until the host gets the live query; returns the name of the query. */
-async function askedLive(server: Served, nodeKey: string): Promise<string> {
+async function askedLive(server: BenchServer, nodeKey: string): Promise<string> {
   let name: string | undefined;
   const ask = async () => {
     const { body } = await agentCall(server, "distributed/read", { node_key: nodeKey });
@@ -35,7 +35,7 @@ async function askedLive(server: Served, nodeKey: string): Promise<string> {
   return name!;
 }
 
-async function answer(server: Served, nodeKey: string, name: string, row: Record<string, string>): Promise<void> {
+async function answer(server: BenchServer, nodeKey: string, name: string, row: Record<string, string>): Promise<void> {
   const { body } = await agentCall(server, "distributed/write", {
     node_key: nodeKey,
     queries: { [name]: [row] },
@@ -44,7 +44,7 @@ async function answer(server: Served, nodeKey: string, name: string, row: Record
   expect(body).toEqual({});
 }
 
-async function tokenOf(server: Served): Promise<string> {
+async function tokenOf(server: BenchServer): Promise<string> {
   const reply = await server.send("/api/v1/svc/login", {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -53,7 +53,7 @@ async function tokenOf(server: Served): Promise<string> {
   return ((await reply.json()) as { token: string }).token;
 }
 
-async function stream(server: Served, id: number, last?: number): Promise<AsyncGenerator<StreamEvent>> {
+async function stream(server: BenchServer, id: number, last?: number): Promise<AsyncGenerator<StreamEvent>> {
   const headers: Record<string, string> = { authorization: `Bearer ${await tokenOf(server)}` };
   if (last !== undefined) headers["last-event-id"] = String(last);
   return eventsOf((await server.send(`/api/v1/svc/queries/live/${id}/stream`, { headers })) as unknown as Response);

@@ -1,7 +1,7 @@
 // The complete sequence: the command requests the action, the server stores it, a simulated managed agent fetches the
 // script and sends the result, and the command reports it.
 import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import type { Caller, Served } from "../../bench/support/serve.ts";
+import type { BenchServer, Caller } from "../../bench/support/serve.ts";
 import type { SimulationOptions } from "../../src/simulator/options.ts";
 import { Simulation } from "../../src/simulator/simulation.ts";
 import { SECRET, withSecret } from "./support/agents.ts";
@@ -16,7 +16,7 @@ interface Shown {
   readonly mdm: { device_status: string; pending_action: string; action_failure?: string };
 }
 
-let server: Served;
+let server: BenchServer;
 let call: Caller;
 let running: Simulation[] = [];
 

@@ -5,7 +5,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { type Served, signIn } from "../../bench/support/serve.ts";
+import { type BenchServer, signIn } from "../../bench/support/serve.ts";
 import { lockNumber } from "../../src/server/platform/store/postgres/connection/runner.ts";
 import { Simulation } from "../../src/simulator/simulation.ts";
 import { isWholeRun } from "../support/engines.ts";
@@ -34,7 +34,7 @@ afterAll(() => {
 });
 
 const key = randomBytes(32).toString("base64");
-const start = (port?: number, args: readonly string[] = []): Promise<Served> =>
+const start = (port?: number, args: readonly string[] = []): Promise<BenchServer> =>
   serve({
     dataDir: newFolder(),
     args: ["--dev-license", ...args],
@@ -63,7 +63,7 @@ async function leaders(): Promise<number[]> {
 
 it("act as one service: changes on one are known to the other, one sends deliveries, and others take over its work after a crash", async () => {
   const servers = [await start(), await start()];
-  const [a, b] = servers as [Served, Served];
+  const [a, b] = servers as [BenchServer, BenchServer];
   const call = await withSecret(a);
   await call("POST", "/teams", { name: "made on the first" });
   const other = await signIn(b);
@@ -150,7 +150,7 @@ it.runIf(isWholeRun)("no request fails after one retry while they are restarted 
   let isOver = false;
   let [asked, retried] = [0, 0];
   const failed: string[] = [];
-  const balanced = { send: (path: string, init?: object) => fetch(`${url}${path}`, init) } as unknown as Served;
+  const balanced = { send: (path: string, init?: object) => fetch(`${url}${path}`, init) } as unknown as BenchServer;
   const asking = keys.map(async (node_key) => {
     while (!isOver) {
       asked++;
@@ -189,14 +189,14 @@ it.runIf(isWholeRun)("no request fails after one retry while they are restarted 
 });
 
 /** The number of version requests that one of the workers received, whichever replies. */
-async function versionsAsked(server: Served): Promise<number> {
+async function versionsAsked(server: BenchServer): Promise<number> {
   const reply = await exchange(server.url, { target: "/metrics" });
   const line = /^svc_http_requests_total\{[^}]*route="\/version"[^}]*\} (\d+)$/m.exec(reply?.body ?? "");
   return Number(line?.[1] ?? 0);
 }
 
 /** The processes that a serve has started. */
-function workersOf({ process: { pid } }: Served): number[] {
+function workersOf({ process: { pid } }: BenchServer): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
   return children.trim().split(" ").filter(Boolean).map(Number);
 }
@@ -205,7 +205,7 @@ function workersOf({ process: { pid } }: Served): number[] {
  * Whether the server replies to an agent, on a separate connection; a connection that was being passed to the crashed
  * worker hangs.
  */
-async function answers(server: Served, node_key: string): Promise<boolean> {
+async function answers(server: BenchServer, node_key: string): Promise<boolean> {
   const body = JSON.stringify({ node_key });
   const reply = await Promise.race([
     exchange(server.url, { method: "POST", target: "/api/v1/qengine/config", body }).catch(() => null),

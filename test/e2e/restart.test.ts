@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Served, tokenOf } from "../../bench/support/serve.ts";
+import { type BenchServer, tokenOf } from "../../bench/support/serve.ts";
 import { Simulation } from "../../src/simulator/simulation.ts";
 import { restarts } from "../soak/restarts.ts";
 import { Pressure } from "../soak/support/pressure.ts";
@@ -78,7 +78,7 @@ describe("under load", () => {
   }, 300_000);
 });
 
-const answerOf = async (server: Served, target: string) => {
+const answerOf = async (server: BenchServer, target: string) => {
   const reply = await exchange(server.url, { target });
   return { status: reply?.status, connection: reply?.headers.get("connection"), body: reply?.body };
 };
@@ -179,7 +179,7 @@ describe.runIf(process.platform === "linux")("workers of one serve", () => {
 });
 
 /** The processes that a serve has started. */
-function workersOf({ process: { pid } }: Served): number[] {
+function workersOf({ process: { pid } }: BenchServer): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
   return children.trim().split(" ").filter(Boolean).map(Number);
 }

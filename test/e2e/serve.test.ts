@@ -7,7 +7,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ADMIN_EMAIL, type Served, signIn } from "../../bench/support/serve.ts";
+import { ADMIN_EMAIL, type BenchServer, signIn } from "../../bench/support/serve.ts";
 import { root } from "../support/cli.ts";
 import { isWholeRun } from "../support/engines.ts";
 import { freePort } from "../support/free-port.ts";
@@ -117,8 +117,8 @@ describe("--quickstart", () => {
 });
 
 describe("the tier", () => {
-  const teams = async (server: Served) => (await server.send("/api/v1/svc/teams", await signedIn(server))).status;
-  const signedIn = async (server: Served) => {
+  const teams = async (server: BenchServer) => (await server.send("/api/v1/svc/teams", await signedIn(server))).status;
+  const signedIn = async (server: BenchServer) => {
     const password = /^password: (\S+)$/m.exec(server.output())?.[1] ?? server.password;
     const reply = await server.send("/api/v1/svc/login", {
       method: "POST",

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect, type SecureVersion } from "node:tls";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Served } from "../../bench/support/serve.ts";
+import type { BenchServer } from "../../bench/support/serve.ts";
 import { runSimulation } from "../../src/simulator/run.ts";
 import { SECRET, withSecret } from "./support/agents.ts";
 import { build, newFolder, serve } from "./support/svc.ts";
 
 beforeAll(build);
 
-const simulate = (server: Served, caFile: string, duration: number) =>
+const simulate = (server: BenchServer, caFile: string, duration: number) =>
   runSimulation({
     serverUrl: server.url,
     enrollSecret: SECRET,
@@ -26,7 +26,7 @@ const simulate = (server: Served, caFile: string, duration: number) =>
   });
 
 /** The negotiated version and cipher, or the reason for the failure. */
-const agree = (server: Served, version: SecureVersion): Promise<string> =>
+const agree = (server: BenchServer, version: SecureVersion): Promise<string> =>
   new Promise((resolve) => {
     const { port } = new URL(server.url);
     // The lowest level, because this side would otherwise refuse old versions itself.

@@ -1,7 +1,7 @@
 // An upload through the built server: what it has acknowledged survives kill -9, and the client continues by itself.
 import { createHash, randomBytes } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
-import { type Served, signIn, tokenOf } from "../../bench/support/serve.ts";
+import { type BenchServer, signIn, tokenOf } from "../../bench/support/serve.ts";
 import type { UploadSource } from "../../src/api/bodies.ts";
 import type { Upload } from "../../src/api/platform/uploads.ts";
 import { ApiClient } from "../../src/client/client.ts";
@@ -23,7 +23,7 @@ it.each(killedEngines)("an upload survives kills of the server (%s)", { timeout:
       ...(port === undefined ? {} : { port }),
       env: database === null ? {} : { SVC_DATABASE_URL: database.url },
     });
-  let server: Served = await start();
+  let server: BenchServer = await start();
   const port = Number(new URL(server.url).port);
   const call = await signIn(server);
   const received = async () => (await call<{ uploads: Upload[] }>("GET", "/uploads")).uploads[0]?.received;

@@ -6,8 +6,8 @@ import { exportFiles } from "../../src/gitops/export/export.ts";
 import { refOf } from "../../src/gitops/files/secrets.ts";
 import {
   errorsOf,
-  type Given,
   GLOBAL,
+  type ReadOptions,
   readGiven,
   stateWith,
   thing,
@@ -15,7 +15,7 @@ import {
   warningsOf,
 } from "../support/gitops-files.ts";
 
-const told = async (files: Record<string, string>, given?: Given, main?: string[]) => {
+const told = async (files: Record<string, string>, given?: ReadOptions, main?: string[]) => {
   const { problems } = await readGiven(files, given, main);
   return { errors: errorsOf(problems), warnings: warningsOf(problems) };
 };

@@ -6,7 +6,7 @@ import { allEndpoints } from "../../src/api/all.ts";
 import { fullPath } from "../../src/api/paths.ts";
 import { startApp } from "../support/app.ts";
 import { type MadeUser, makeSession, makeTeam, makeUser } from "../support/make.ts";
-import { mayGlobally, mayOnTeam, type Row, rules } from "./walker-rules.ts";
+import { mayGlobally, mayOnTeam, type PermissionName, rules } from "./walker-rules.ts";
 import { MISSING, type Place, refuses, type Target, targets, type World } from "./walker-targets.ts";
 
 /** The callers: with a global role, with roles on teams, or with none. */
@@ -17,7 +17,7 @@ interface Person {
   readonly user: MadeUser;
 }
 
-function allowed(row: Row, target: Target, { global, teams }: Person, place: Place): boolean {
+function allowed(row: PermissionName, target: Target, { global, teams }: Person, place: Place): boolean {
   if (global !== null) return mayGlobally(row, global);
   if (target.into && !(teams.own && mayOnTeam(row, teams.own))) return false;
   const held = target.anywhere ? Object.values(teams) : place === "own" || place === "other" ? [teams[place]] : [];
@@ -79,7 +79,7 @@ it("allows what the table of roles allows, and nothing else", { timeout: 300_000
     const key = `${endpoint.method} ${endpoint.path}`;
     const target = targets[key];
     if (!target) continue;
-    const row = rules[key] as Row;
+    const row = rules[key] as PermissionName;
     // A request that was refused, or that only reads, leaves its objects to the next caller.
     const made: Partial<Record<Place, Awaited<ReturnType<Target["call"]>>>> = {};
     for (const person of people) {

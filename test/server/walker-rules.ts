@@ -107,10 +107,10 @@ const permissions = {
   "audit, trigger jobs": ["A", ""],
 } as const satisfies Record<string, readonly [string, string]>;
 
-export type Row = keyof typeof permissions;
+export type PermissionName = keyof typeof permissions;
 
 /** `open`: no token. `self`: any signed-in user, about itself. */
-export const rules: Record<string, Row | "open" | "self"> = {
+export const rules: Record<string, PermissionName | "open" | "self"> = {
   "GET /activities": "view activity feed",
   "GET /activities/export": "view activity feed",
   "GET /activities/stream": "view activity feed",
@@ -541,5 +541,5 @@ const letters: Record<Role, string> = {
   plan: "L",
 };
 
-export const mayGlobally = (row: Row, role: Role): boolean => permissions[row][0].includes(letters[role]);
-export const mayOnTeam = (row: Row, role: Role): boolean => permissions[row][1].includes(letters[role]);
+export const mayGlobally = (row: PermissionName, role: Role): boolean => permissions[row][0].includes(letters[role]);
+export const mayOnTeam = (row: PermissionName, role: Role): boolean => permissions[row][1].includes(letters[role]);

@@ -20,7 +20,7 @@ import {
   makeTeam,
   makeVulnerabilities,
 } from "../support/make.ts";
-import { type Answer, type Received, type Receiver, startReceiver } from "../support/receiver.ts";
+import { type Answer, type ReceivedRequest, type Receiver, startReceiver } from "../support/receiver.ts";
 
 const start = (engine: StartOptions["engine"], check = true) =>
   startApp({ engine, settings: { outbound_allow: "127.0.0.1", check_integrations: check } });
@@ -44,7 +44,7 @@ interface Tracker extends Receiver {
 /** A tracker with the parts of Jira's REST API (version 2) that tickets need; `cloud` is without its older search. */
 async function startA({ cloud = false, user = basic("bot@example.com", "t0ken") } = {}): Promise<Tracker> {
   const tickets: Record<string, unknown>[] = [];
-  const answer = ({ method, path, headers, text }: Received): Answer => {
+  const answer = ({ method, path, headers, text }: ReceivedRequest): Answer => {
     if (headers.authorization !== user) return reply(401, { message: "who are you" });
     const url = new URL(path, "http://tracker");
     if (url.pathname === "/rest/api/2/myself") return reply(200, { accountId: "1" });
@@ -73,7 +73,7 @@ async function startA({ cloud = false, user = basic("bot@example.com", "t0ken") 
 /** A stand-in for Zendesk's ticketing API (version 2). */
 async function startB({ user = basic("bot@example.com/token", "t0ken") } = {}): Promise<Tracker> {
   const tickets: Record<string, unknown>[] = [];
-  const answer = ({ method, path, headers, text }: Received): Answer => {
+  const answer = ({ method, path, headers, text }: ReceivedRequest): Answer => {
     const url = new URL(path, "http://desk");
     const isKnown = headers.authorization === user;
     if (url.pathname === "/api/v2/users/me.json") return reply(200, { user: { id: isKnown ? 1 : null } });

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { Wheel } from "../../src/simulator/wheel.ts";
 
-export type Seen = {
+export type SeenRequest = {
   endpoint: string;
   url: string;
   body: Record<string, unknown>;
@@ -20,7 +20,7 @@ export type Act =
   | string
   | { status: number; body?: string; headers?: Record<string, string> }
   | ((res: ServerResponse) => void);
-export type Script = (seen: Seen, nth: number) => Act | undefined;
+export type Script = (seen: SeenRequest, nth: number) => Act | undefined;
 
 const DEFAULTS: Record<string, (n: number) => string> = {
   enroll: (n) => `{"node_key":"key-${n}"}`,
@@ -29,7 +29,7 @@ const DEFAULTS: Record<string, (n: number) => string> = {
 
 /** A server that a test controls, and a clock that the test advances. */
 export class FakeServer {
-  readonly seen: Seen[] = [];
+  readonly seen: SeenRequest[] = [];
   script: Script = () => undefined;
   url = "";
   now = 1000;
@@ -55,7 +55,7 @@ export class FakeServer {
     return new Promise((resolve) => this.server.close(() => resolve()));
   }
 
-  of(endpoint: string): Seen[] {
+  of(endpoint: string): SeenRequest[] {
     return this.seen.filter((seen) => seen.endpoint === endpoint);
   }
 

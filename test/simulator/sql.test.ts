@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { answerSql } from "../../src/simulator/sql/answer.ts";
-import type { Row, Tables } from "../../src/simulator/sql/execute.ts";
+import type { SqlRow, Tables } from "../../src/simulator/sql/execute.ts";
 import { ask, makeMachine } from "./machines.ts";
 
-const people: Row[] = [
+const people: SqlRow[] = [
   { id: 1, name: "ada", team: "a", age: 36, note: null },
   { id: 2, name: "Bob", team: "b", age: 9, note: "x_y" },
   { id: 3, name: "chen", team: "a", age: 50, note: "100%" },
 ];
-const teams: Row[] = [
+const teams: SqlRow[] = [
   { team: "a", title: "Alpha" },
   { team: "c", title: "Gamma" },
 ];

@@ -6,7 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { FormData } from "undici";
-import { cleanEnv, type Served, tokenOf } from "../../bench/support/serve.ts";
+import { type BenchServer, cleanEnv, tokenOf } from "../../bench/support/serve.ts";
 import { SECRET, withSecret } from "../e2e/support/agents.ts";
 import { newFolder, serve, watch } from "../e2e/support/svc.ts";
 import { root } from "../support/cli.ts";
@@ -45,7 +45,7 @@ function startAgent(serverUrl: string, folder: string, uuid: string): ChildProce
 const ended = (child: ChildProcess) => new Promise<void>((resolve) => child.once("exit", () => resolve()));
 
 /** A package that is a script, which writes the id of its installation. Returns the id of its title. */
-async function uploadPackage(server: Served, runs: string): Promise<number> {
+async function uploadPackage(server: BenchServer, runs: string): Promise<number> {
   const form = new FormData();
   const script = `#!/bin/sh\necho "install $SVC_SCRIPT_EXECUTION" >> ${runs}\nsleep 0.2\n`;
   form.set("software", new File([script], "tool.sh"));

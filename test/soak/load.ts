@@ -7,7 +7,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { enrollHosts, SECRET } from "../../bench/support/fill.ts";
-import { type Served, signIn, startServe } from "../../bench/support/serve.ts";
+import { type BenchServer, signIn, startServe } from "../../bench/support/serve.ts";
 import { checkLedger } from "../../src/simulator/ledger.ts";
 import type { SimulationReport } from "../../src/simulator/report.ts";
 import { Simulation } from "../../src/simulator/simulation.ts";
@@ -77,7 +77,7 @@ async function loadEngine(
 }
 
 async function runPhase(
-  server: Served,
+  server: BenchServer,
   {
     dir,
     engine,

@@ -8,7 +8,7 @@ import { enroll, withSecret } from "../e2e/support/agents.ts";
 import type { SoakArgs } from "./main.ts";
 import { Bed, build } from "./support/bed.ts";
 import { insist, numberOf, until } from "./support/check.ts";
-import { type Asked, Pressure, type Tally } from "./support/pressure.ts";
+import { Pressure, type PressureRequest, type Tally } from "./support/pressure.ts";
 
 /** R5: how long a stop may take. */
 const R5_MS = 10_000;
@@ -105,7 +105,7 @@ function failuresOf({ failures }: Tally, signals: readonly number[]): string {
 }
 
 /** An agent's read (answered from memory) and write (stored), and an API call. */
-function asks(node_key: string, token: string): Asked[] {
+function asks(node_key: string, token: string): PressureRequest[] {
   const agent = { method: "POST", headers: { "content-type": "application/json" } } as const;
   return [
     { ...agent, path: "/api/v1/qengine/config", body: JSON.stringify({ node_key }) },

@@ -6,7 +6,7 @@ import { Bed, build } from "./support/bed.ts";
 import { between, insist, numberOf, pause, until } from "./support/check.ts";
 import { Door } from "./support/door.ts";
 import { endFleet, startFleet } from "./support/fleet.ts";
-import { type Kept, SECRET, Writers } from "./support/writers.ts";
+import { SECRET, type StoredCounts, Writers } from "./support/writers.ts";
 
 export interface KillOptions {
   readonly engine: "lowdb" | "postgres";
@@ -65,7 +65,7 @@ async function killWhileStarting(bed: Bed): Promise<void> {
     });
 }
 
-export const told = ({ teams, users, hosts, reports, results, secrets }: Kept): string =>
+export const told = ({ teams, users, hosts, reports, results, secrets }: StoredCounts): string =>
   `${teams} teams, ${users} users, ${hosts} enrollments, ${reports} reports, ${results} query results, ${secrets} changes of secrets`;
 
 /** Cuts a server that acknowledges before it writes; throws if this is not detected. */

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Served, startServe } from "../../bench/support/serve.ts";
+import { type BenchServer, startServe } from "../../bench/support/serve.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 import type { SoakArgs } from "./main.ts";
 import { scenario } from "./several/scenario.ts";
@@ -62,14 +62,14 @@ async function figuresOf(count: number, options: SeveralOptions): Promise<Found>
       env,
       ...(options.onSpawn === undefined ? {} : { onSpawn: options.onSpawn }),
     });
-  const servers: Served[] = [];
+  const servers: BenchServer[] = [];
   try {
     // The first server creates the tables and the first administrator.
     servers.push(await start());
     servers.push(...(await Promise.all(Array.from({ length: count - 1 }, start))));
     const proxy = await roundRobin(servers.map(({ url }) => url));
     try {
-      const send = ((path, init) => fetch(`${proxy.url}${path}`, init as RequestInit)) as Served["send"];
+      const send = ((path, init) => fetch(`${proxy.url}${path}`, init as RequestInit)) as BenchServer["send"];
       return { figures: await scenario({ ...servers[0]!, url: proxy.url, send }, options), counts: proxy.counts };
     } finally {
       await proxy.close();

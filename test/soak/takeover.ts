@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { fetch } from "undici";
-import { type Served, startServe } from "../../bench/support/serve.ts";
+import { type BenchServer, startServe } from "../../bench/support/serve.ts";
 import { startServer } from "../../src/server/main.ts";
 import { systemClock } from "../../src/server/platform/core/clock.ts";
 import type { Services } from "../../src/server/platform/core/context.ts";
@@ -105,15 +105,15 @@ async function fill({ store, clock }: Services, { hosts, tasks, each }: Takeover
 
 /** Three servers on fixed ports, one of which is replaced at a time. */
 class Trio {
-  readonly #servers: (Served | null)[] = [];
+  readonly #servers: (BenchServer | null)[] = [];
   readonly #ports: number[] = [];
-  readonly #start: (port: number) => Promise<Served>;
+  readonly #start: (port: number) => Promise<BenchServer>;
   #deleteBegun = () => {};
   /** How many requests with the work of a task each server is processing. */
   readonly #deletes = Array.from({ length: SERVERS }, () => 0);
   kills = 0;
 
-  constructor(start: (port: number) => Promise<Served>) {
+  constructor(start: (port: number) => Promise<BenchServer>) {
     this.#start = start;
   }
 

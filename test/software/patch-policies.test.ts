@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Session } from "../../src/agent/queries/sqlite.ts";
-import type { Row, Table } from "../../src/agent/tables/table.ts";
+import type { Table, TableRow } from "../../src/agent/tables/table.ts";
 import type { Policy } from "../../src/api/checks/policies.ts";
 import type { Package } from "../../src/api/software/packages.ts";
 import { patchQuery } from "../../src/server/checks/policies/maintained-apps.ts";
@@ -294,7 +294,7 @@ describe("what hosts are asked about maintained apps", () => {
   const program = { platform: "windows", unique_identifier: "One (x64)" } as const;
 
   /** Whether a host with these rows returns a row. */
-  async function passes(sql: string, rows: Readonly<Record<string, readonly Row[]>>): Promise<boolean> {
+  async function passes(sql: string, rows: Readonly<Record<string, readonly TableRow[]>>): Promise<boolean> {
     const columns = (names: string) => Object.fromEntries(names.split(" ").map((one) => [one, "TEXT" as const]));
     const table = (name: string, names: string): Table => ({
       name,

@@ -29,7 +29,7 @@ const kindOf: Readonly<Record<List, string>> = {
 };
 
 /** What the device finds: by default everything is valid and active. */
-export interface Found {
+export interface DeclarationFindings {
   readonly valid?: "valid" | "invalid" | "unknown";
   readonly active?: boolean;
   readonly reasons?: readonly object[];
@@ -81,7 +81,7 @@ export function declarativeSession(device: Device) {
       return changed.sort();
     },
     /** Reports on all that the device has. */
-    async report(found: Readonly<Record<string, Found>> = {}, FullReport = true): Promise<void> {
+    async report(found: Readonly<Record<string, DeclarationFindings>> = {}, FullReport = true): Promise<void> {
       const entries = (kind: string) =>
         [...held].flatMap(([name, { Identifier, ServerToken }]) =>
           name.startsWith(`${kind}/`)

@@ -46,13 +46,13 @@ export async function launch(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
 
-export interface Served {
+export interface ServedApp {
   readonly url: string;
   close(): Promise<void>;
 }
 
 /** The app behind a socket of 127.0.0.1. */
-export async function serve(app: Pick<TestApp, "raw">): Promise<Served> {
+export async function serve(app: Pick<TestApp, "raw">): Promise<ServedApp> {
   const server: Server = createServer(async (req, res) => {
     try {
       const headers = new Headers();

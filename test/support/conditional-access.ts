@@ -39,7 +39,7 @@ export async function configureProduct(t: TestApp): Promise<SigningKey> {
   return product;
 }
 
-export interface Asked {
+export interface SignInRequest {
   readonly id?: string;
   readonly issuer?: string;
   readonly acs?: string;
@@ -50,7 +50,7 @@ export interface Asked {
   readonly root?: string;
 }
 
-export function authnRequest(t: TestApp, given: Asked = {}): string {
+export function authnRequest(t: TestApp, given: SignInRequest = {}): string {
   const {
     id = `_${randomBytes(12).toString("hex")}`,
     issuer = AUDIENCE,
@@ -141,7 +141,7 @@ interface Sent {
   readonly relay?: string;
 }
 
-export interface Answered {
+export interface SignInAnswer {
   readonly status: number;
   readonly location: string | undefined;
   readonly policy: string | undefined;
@@ -161,7 +161,7 @@ export async function listening(t: TestApp) {
   const app = toNodeHandler(createApp(t.services, { agent: t.agent, stop: async () => {} })) as RequestListener;
   const server = await listen(app, address);
   running.push(() => server.close({ graceMs: 0, limitMs: 0 }));
-  return async (xml: string, { shown = null, headers = {}, relay = "a&b" }: Sent = {}): Promise<Answered> => {
+  return async (xml: string, { shown = null, headers = {}, relay = "a&b" }: Sent = {}): Promise<SignInAnswer> => {
     const pair = shown && {
       cert: new X509Certificate(shown.certificate).toString(),
       key: shown.key.export({ type: "pkcs8", format: "pem" }),

@@ -18,7 +18,7 @@ export const asYaml = (value: unknown): string =>
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 
-export interface Given {
+export interface ReadOptions {
   readonly environment?: Record<string, string>;
   readonly allowUnknownKeys?: boolean;
 }
@@ -26,7 +26,7 @@ export interface Given {
 /** Writes the files, and reads the main ones, whose names `main` returns (default: all). */
 export async function readGiven(
   files: Readonly<Record<string, string | Uint8Array>>,
-  given: Given = {},
+  given: ReadOptions = {},
   main = Object.keys(files),
 ) {
   const directory = await mkdtemp(join(tmpdir(), "svc-gitops-"));

@@ -89,7 +89,7 @@ export async function storeSso(t: TestApp, settings: Partial<SsoSettings>): Prom
   });
 }
 
-export interface Begun {
+export interface StartedSignIn {
   /** The header of a browser. */
   readonly cookie: string;
   readonly requestId: string;
@@ -98,7 +98,7 @@ export interface Begun {
   readonly request: string;
 }
 
-export async function begin(t: TestApp, relayUrl = "/hosts"): Promise<Begun> {
+export async function begin(t: TestApp, relayUrl = "/hosts"): Promise<StartedSignIn> {
   const response = await t.as(null).request("POST", "/sso", { relay_url: relayUrl });
   if (response.status !== 200) throw new Error(await response.text());
   const { url } = (await response.json()) as { url: string };

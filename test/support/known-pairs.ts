@@ -176,7 +176,7 @@ export const knownSoftware = (): KnownSoftware[] =>
     };
   });
 
-export interface Compared {
+export interface ComparedPairs {
   readonly pairs: number;
   /** The share of what is found that is right. */
   readonly precision: number;
@@ -190,7 +190,7 @@ export interface Compared {
 }
 
 /** Matches all known software with all advisories. */
-export async function comparePairs(): Promise<Compared> {
+export async function comparePairs(): Promise<ComparedPairs> {
   const library = await advisories();
   const foundFor = async ({ row, system, releases }: KnownSoftware) =>
     system === null ? (await matchSoftware(library, row, releases)).found : await matchSystem(library, system);

@@ -11,7 +11,7 @@ import type { TestApp } from "./app.ts";
 import { type HostRow, makeHost } from "./make.ts";
 
 type Rows = unknown;
-type Home = Pick<TestApp, "store" | "clock">;
+type Deps = Pick<TestApp, "store" | "clock">;
 
 export interface Answer {
   readonly rows?: Rows;
@@ -100,7 +100,7 @@ let serial = 0;
 
 /** `online: false`: last seen a day ago. */
 export async function makeLiveHost(
-  t: Home & Pick<TestApp, "agent">,
+  t: Deps & Pick<TestApp, "agent">,
   given: Partial<HostRow> = {},
   { online = true }: { online?: boolean } = {},
 ): Promise<LiveHost> {
@@ -125,7 +125,7 @@ export async function makeLiveHost(
 
 /** From now on every online host sends a result for each live query immediately, as `answer` returns it. */
 export async function answerLiveQueries(
-  t: Home & Pick<TestApp, "agent" | "services">,
+  t: Deps & Pick<TestApp, "agent" | "services">,
   answer: (host: HostRow, sql: string) => Answer = () => ({ rows: [{ answer: "42" }] }),
 ): Promise<() => Promise<void>> {
   const keyed = new Map<number, LiveHost>();

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterEveryTest } from "./ends.ts";
 
-export interface Received {
+export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -26,10 +26,10 @@ export type Answer =
 export interface Receiver {
   readonly url: string;
   readonly port: number;
-  readonly received: Received[];
+  readonly received: ReceivedRequest[];
   /** The parsed bodies of the requests. */
   readonly bodies: () => Record<string, unknown>[];
-  answer: (request: Received, index: number) => Answer;
+  answer: (request: ReceivedRequest, index: number) => Answer;
   /** Resolves when this many have arrived. */
   got(count: number, within?: number): Promise<void>;
   stop(): Promise<void>;
@@ -43,7 +43,7 @@ afterEveryTest(async () => {
 export async function startReceiver(
   options: { tls?: { cert: string; key: string }; host?: string; answer?: Receiver["answer"] } = {},
 ): Promise<Receiver> {
-  const received: Received[] = [];
+  const received: ReceivedRequest[] = [];
   const waiting = new Set<() => void>();
   const onRequest = (
     request: { method?: string; url?: string; headers: IncomingHttpHeaders } & AsyncIterable<Buffer>,
@@ -122,7 +122,7 @@ function give(answer: Answer, reply: ServerResponse): void {
 }
 
 /** Whether the request is signed with the secret (Standard Webhooks). */
-export function isSigned({ headers, text }: Received, secret: string): boolean {
+export function isSigned({ headers, text }: ReceivedRequest, secret: string): boolean {
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const signed = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${text}`;
   const wanted = `v1,${createHmac("sha256", key).update(signed).digest("base64")}`;

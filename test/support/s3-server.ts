@@ -10,7 +10,7 @@ export const ACCESS_KEY = { accessKeyId: "test-key", secretAccessKey: "test/secr
 const LEAST_PART = 5 * 1024 * 1024;
 const BATCH_SIZE = 3;
 
-export interface Asked {
+export interface StorageRequest {
   readonly method: string;
   readonly key: string;
   readonly query: URLSearchParams;
@@ -44,9 +44,9 @@ export interface S3Server {
   readonly url: string;
   readonly objects: Map<string, StoredObject>;
   readonly uploads: Map<string, Upload>;
-  readonly asked: Asked[];
+  readonly asked: StorageRequest[];
   /** Called for each request. */
-  fault: (asked: Asked) => Fault | undefined;
+  fault: (asked: StorageRequest) => Fault | undefined;
   close(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ class Refused extends Error {
 export async function startS3(options: { port?: number } = {}): Promise<S3Server> {
   const objects = new Map<string, StoredObject>();
   const uploads = new Map<string, Upload>();
-  const asked: Asked[] = [];
+  const asked: StorageRequest[] = [];
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const url = new URL(req.url!, "http://x");
@@ -95,7 +95,7 @@ export async function startS3(options: { port?: number } = {}): Promise<S3Server
     }
   }
 
-  function ofBucket({ method, query }: Asked) {
+  function ofBucket({ method, query }: StorageRequest) {
     if (method !== "GET") throw new Refused(405, "MethodNotAllowed");
     const prefix = query.get("prefix") ?? "";
     if (query.has("uploads")) {
@@ -129,7 +129,7 @@ export async function startS3(options: { port?: number } = {}): Promise<S3Server
     );
   }
 
-  function ofObject({ method, key, query, range }: Asked, req: IncomingMessage, body: Buffer) {
+  function ofObject({ method, key, query, range }: StorageRequest, req: IncomingMessage, body: Buffer) {
     const metadata = Object.fromEntries(
       Object.entries(req.headers).filter(([name]) => name.startsWith("x-amz-meta-")),
     ) as Record<string, string>;

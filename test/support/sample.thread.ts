@@ -2,7 +2,7 @@
 import { threadId } from "node:worker_threads";
 import { handedOver, serveThread } from "../../src/server/platform/core/concurrency/thread-side.ts";
 
-export class Refused extends Error {}
+export class SampleRefused extends Error {}
 
 let calls = 0;
 const methods = {
@@ -13,7 +13,7 @@ const methods = {
   },
   where: () => threadId,
   refuse(): never {
-    throw new Refused("no such thing");
+    throw new SampleRefused("no such thing");
   },
   throwText(): never {
     throw "a text";

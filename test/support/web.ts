@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { TestApp } from "./app.ts";
 
-export interface Seen {
+export interface SeenPage {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -19,16 +19,20 @@ export class WebVisitor {
     this.#app = app;
   }
 
-  async get(path: string, headers: Record<string, string> = {}): Promise<Seen> {
+  async get(path: string, headers: Record<string, string> = {}): Promise<SeenPage> {
     return this.#send(path, { headers: { accept: "text/html", ...headers } });
   }
 
   /** Posts to the path with the token of the last form. */
-  async post(path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<Seen> {
+  async post(
+    path: string,
+    fields: Record<string, string> = {},
+    headers: Record<string, string> = {},
+  ): Promise<SeenPage> {
     return this.postRaw(path, { form_token: this.#formToken, ...fields }, headers);
   }
 
-  async postRaw(path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Seen> {
+  async postRaw(path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<SeenPage> {
     return this.#send(path, {
       method: "POST",
       headers: { "content-type": "application/x-www-form-urlencoded", accept: "text/html", ...headers },
@@ -43,7 +47,7 @@ export class WebVisitor {
     expect([...this.cookies.keys()].join()).toContain("svc_session");
   }
 
-  async #send(path: string, init: RequestInit & { headers: Record<string, string> }): Promise<Seen> {
+  async #send(path: string, init: RequestInit & { headers: Record<string, string> }): Promise<SeenPage> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const headers = { ...(cookie === "" ? {} : { cookie }), ...init.headers };
     const response = await this.#app.raw(path, { ...init, headers });

@@ -21,7 +21,7 @@ const STARTS_WINDOWS: readonly number[] = [
   ...[protectors.tpm, protectors.tpmAndPin, protectors.tpmAndKey, protectors.tpmPinAndKey],
 ];
 
-export type Wanted = "encrypt" | "rotate";
+export type BitlockerAction = "encrypt" | "rotate";
 
 export interface BitlockerServer {
   deliverBitlocker(data: { readonly encryption_key: string } | { readonly client_error: string }): Promise<void>;
@@ -37,7 +37,7 @@ interface Parts {
 /** What has to be done before there is a recovery password to give away. Throws `NoKey`: it cannot be done. */
 export function stepsFor(
   volume: Volume | null,
-  wanted: Wanted,
+  wanted: BitlockerAction,
 ): readonly ("wait" | "protect" | "encrypt" | "enable" | "resume")[] {
   if (volume === null) throw new NoKey("this edition of Windows has no BitLocker for its disk");
   if (volume.isLocked) throw new NoKey("the disk is locked");
@@ -80,7 +80,7 @@ export class Bitlocker {
   }
 
   /** Begins, unless it runs, or has failed within the last hour: the server asks until it has a key. */
-  start(wanted: Wanted): Promise<void> {
+  start(wanted: BitlockerAction): Promise<void> {
     if (this.#running === null && this.#parts.now() < this.#notBefore) return Promise.resolve();
     this.#running ??= this.#run(wanted).finally(() => {
       this.#running = null;
@@ -88,7 +88,7 @@ export class Bitlocker {
     return this.#running;
   }
 
-  async #run(wanted: Wanted): Promise<void> {
+  async #run(wanted: BitlockerAction): Promise<void> {
     const { server, log, now } = this.#parts;
     try {
       const volume = await this.#volume.read();

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { readRegular } from "../reading/regular-file.ts";
 import { rowsOfHomes } from "./homes.ts";
 import { mapFew, namesIn, outputOf } from "./read.ts";
-import { double, MAC, type Row, type Table, text } from "./table.ts";
+import { double, MAC, type Table, type TableRow, text } from "./table.ts";
 
 const FOLDERS = ["/Applications", "/Applications/Utilities", "/System/Applications", "/System/Applications/Utilities"];
 
@@ -30,7 +30,7 @@ const KEYS = {
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
 /** `info`: Info.plist as plutil writes it in XML, where the keys of the outermost dictionary have one tab. */
-export function appRow(info: string, path: string): Row {
+export function appRow(info: string, path: string): TableRow {
   const values = new Map<string, string>();
   for (const [, key, kind, value = ""] of info.matchAll(/^\t<key>([^<]*)<\/key>\n\t<(\w+)\/?>(?:([^<]*)<)?/gm))
     values.set(key!, kind === "true" ? "1" : kind === "false" ? "0" : value);
@@ -41,7 +41,7 @@ export function appRow(info: string, path: string): Row {
 }
 
 /** plutil reads the file from its input, so that it opens nothing that is no regular file. */
-async function appsAt(paths: readonly string[], read: (path: string) => Promise<string | Buffer>): Promise<Row[]> {
+async function appsAt(paths: readonly string[], read: (path: string) => Promise<string | Buffer>): Promise<TableRow[]> {
   const rows = await mapFew(paths, async (path) => {
     const content = await read(join(path, "Contents/Info.plist"));
     if (content.length === 0) return [];
@@ -54,7 +54,7 @@ async function appsAt(paths: readonly string[], read: (path: string) => Promise<
 const INFO_BYTES = 4 * 1024 * 1024;
 const isApp = (name: string) => name.endsWith(".app");
 
-async function apps(): Promise<Row[]> {
+async function apps(): Promise<TableRow[]> {
   const found = await mapFew(FOLDERS, async (folder) =>
     (await namesIn(folder)).filter(isApp).map((name) => join(folder, name)),
   );

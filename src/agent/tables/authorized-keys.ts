@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { type HomeFolder, rowsOfHomes } from "./homes.ts";
-import { bigint, type Row, type Table, text, UNIX } from "./table.ts";
+import { bigint, type Table, type TableRow, text, UNIX } from "./table.ts";
 
 const ALGORITHM = /^(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[\w@.-]+$/;
 const KEY = /^[A-Za-z0-9+/=]+$/;
 
 /** Lines of options, algorithm, key and comment (sshd(8)). */
-export function authorizedKeyRows(content: string, key_file: string, uid: number): Row[] {
+export function authorizedKeyRows(content: string, key_file: string, uid: number): TableRow[] {
   return content.split("\n").flatMap((line) => {
     if (line.startsWith("#")) return [];
     const words = line.trim().split(/\s+/);
@@ -17,9 +17,9 @@ export function authorizedKeyRows(content: string, key_file: string, uid: number
   });
 }
 
-async function keysIn(home: HomeFolder): Promise<Row[]> {
+async function keysIn(home: HomeFolder): Promise<TableRow[]> {
   const files = ["authorized_keys", "authorized_keys2"].map((name) => join(home.path, ".ssh", name));
-  const rows: Row[] = [];
+  const rows: TableRow[] = [];
   for (const file of files) rows.push(...authorizedKeyRows(await home.read(file), file, home.account.uid));
   return rows;
 }

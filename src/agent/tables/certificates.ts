@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { rowsOfHomes } from "./homes.ts";
 import { jsonFromPowerShell } from "./powershell.ts";
 import { outputOf } from "./read.ts";
-import { bigint, integer, type Row, type Table, text } from "./table.ts";
+import { bigint, integer, type Table, type TableRow, text } from "./table.ts";
 
 const seconds = (date: string): number => Math.floor(Date.parse(date) / 1000);
 
@@ -21,7 +21,7 @@ const valueIn = (lines: string | undefined, key: string): string =>
     ?.slice(key.length + 1) ?? "";
 
 /** Null: it cannot be read. */
-export function certificateRow(encoded: Buffer | string): Row | null {
+export function certificateRow(encoded: Buffer | string): TableRow | null {
   try {
     const found = new X509Certificate(encoded);
     const { asymmetricKeyType, asymmetricKeyDetails: details } = found.publicKey;
@@ -45,13 +45,16 @@ export function certificateRow(encoded: Buffer | string): Row | null {
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-async function rowsOfKeychain(path: string, account: { readonly uid?: number; readonly gid?: number }): Promise<Row[]> {
+async function rowsOfKeychain(
+  path: string,
+  account: { readonly uid?: number; readonly gid?: number },
+): Promise<TableRow[]> {
   const output = await outputOf("/usr/bin/security", ["find-certificate", "-a", "-p", path], account);
   return (output.match(PEM) ?? []).map(certificateRow).flatMap((row) => (row === null ? [] : [{ ...row, path }]));
 }
 
 /** Each account reads its own keychain: only root can change to another account. */
-async function ofKeychains(): Promise<Row[]> {
+async function ofKeychains(): Promise<TableRow[]> {
   const isRoot = process.getuid?.() === 0;
   const own = await rowsOfHomes(({ path, account: { uid, gid } }) =>
     rowsOfKeychain(join(path, "Library/Keychains/login.keychain-db"), isRoot ? { uid, gid } : {}),
@@ -70,7 +73,7 @@ const STORE_NAMES: Readonly<Record<string, string>> = {
   CA: "Intermediate Certification Authorities",
 };
 
-export const storeRows = (found: readonly Readonly<Record<string, string>>[]): Row[] =>
+export const storeRows = (found: readonly Readonly<Record<string, string>>[]): TableRow[] =>
   found.flatMap(({ Location = "", Store = "", Raw = "" }) => {
     const row = certificateRow(Buffer.from(Raw, "base64"));
     const store = STORE_NAMES[Store] ?? Store;

@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import { setTimeout as after } from "node:timers/promises";
 import si from "systeminformation";
 import { linesOf, mapFew, namesIn, outputOf, readOr, realPath } from "./read.ts";
-import { bigint, integer, LINUX, MAC, type Row, type Table, text, UNIX, WINDOWS } from "./table.ts";
+import { bigint, integer, LINUX, MAC, type Table, type TableRow, text, UNIX, WINDOWS } from "./table.ts";
 
 /** A server of network drives that is gone would block the answer. */
 const STATFS_MS = 3_000;
@@ -30,7 +30,7 @@ async function mounts(): Promise<Mount[]> {
   );
 }
 
-async function mountRow({ device, path, type, flags }: Mount): Promise<Row> {
+async function mountRow({ device, path, type, flags }: Mount): Promise<TableRow> {
   const found = await Promise.race([statfs(path, { bigint: true }).catch(() => null), after(STATFS_MS, null)]);
   return {
     device,

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { type HomeFolder, rowsOfHomes } from "./homes.ts";
 import { objectOf, stringOf } from "./read.ts";
-import { ALL, bigint, integer, type Row, type Table, text } from "./table.ts";
+import { ALL, bigint, integer, type Table, type TableRow, text } from "./table.ts";
 
 /** The folders of browsers built on Chromium, below a home folder. */
 const CHROMIUM: Record<string, Partial<Record<NodeJS.Platform, string>>> = {
@@ -51,8 +51,8 @@ async function messageOf(
   return stringOf(objectOf(found).message) || value;
 }
 
-async function chromeExtensions(home: HomeFolder): Promise<Row[]> {
-  const rows: Row[] = [];
+async function chromeExtensions(home: HomeFolder): Promise<TableRow[]> {
+  const rows: TableRow[] = [];
   for (const [browser, places] of Object.entries(CHROMIUM)) {
     const place = places[process.platform];
     if (place === undefined) continue;
@@ -102,10 +102,10 @@ async function chromeExtensions(home: HomeFolder): Promise<Row[]> {
   return rows;
 }
 
-async function firefoxAddons(home: HomeFolder): Promise<Row[]> {
+async function firefoxAddons(home: HomeFolder): Promise<TableRow[]> {
   const place = FIREFOX[process.platform];
   if (place === undefined) return [];
-  const rows: Row[] = [];
+  const rows: TableRow[] = [];
   for (const profile of await home.names(join(home.path, place))) {
     const { addons } = await home.json(join(home.path, place, profile, "extensions.json"));
     for (const addon of Array.isArray(addons) ? addons.map(objectOf) : []) {
@@ -140,8 +140,8 @@ const EDITORS = {
   ".vscode-oss": "vscodium",
 };
 
-async function vscodeExtensions(home: HomeFolder): Promise<Row[]> {
-  const rows: Row[] = [];
+async function vscodeExtensions(home: HomeFolder): Promise<TableRow[]> {
+  const rows: TableRow[] = [];
   for (const [name, edition] of Object.entries(EDITORS)) {
     const folder = join(home.path, name, "extensions");
     for (const extension of await home.names(folder)) {

@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { visitRegular } from "../reading/regular-file.ts";
 import { within } from "../reading/time-limit.ts";
 import { mapFew } from "./read.ts";
-import { ALL, bigint, type Constraint, integer, type Row, type Table, type TableContext, text } from "./table.ts";
+import { ALL, bigint, type Constraint, integer, type Table, type TableContext, type TableRow, text } from "./table.ts";
 
 const MOST = 100_000;
 const DEEPEST = 32;
@@ -97,7 +97,7 @@ const KINDS = {
   fifo: "isFIFO",
 } as const;
 
-async function fileRow({ path, directory }: Named): Promise<Row | null> {
+async function fileRow({ path, directory }: Named): Promise<TableRow | null> {
   const found = await statsOf(path);
   if (found === null) return null;
   const type = Object.entries(KINDS).find(([, is]) => found[is]())?.[0] ?? "unknown";
@@ -123,7 +123,7 @@ async function fileRow({ path, directory }: Named): Promise<Row | null> {
   };
 }
 
-async function hashRow({ path, directory }: Named): Promise<Row | null> {
+async function hashRow({ path, directory }: Named): Promise<TableRow | null> {
   const hashes = ["md5", "sha1", "sha256"].map((name) => createHash(name));
   try {
     const options = { maxBytes: HASHED_BYTES, followsLinks: false };
@@ -139,7 +139,7 @@ async function hashRow({ path, directory }: Named): Promise<Row | null> {
 }
 
 const rowsOf =
-  (row: (file: Named) => Promise<Row | null>): Table["rows"] =>
+  (row: (file: Named) => Promise<TableRow | null>): Table["rows"] =>
   async ({ constraints }) =>
     (await mapFew(await namedFiles(constraints), row)).filter((one) => one !== null);
 

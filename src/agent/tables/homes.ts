@@ -6,7 +6,7 @@ import { type OpenedFile, readRegular } from "../reading/regular-file.ts";
 import { within } from "../reading/time-limit.ts";
 import { type Account, accounts } from "./accounts.ts";
 import { mapFew, namesIn, objectIn } from "./read.ts";
-import type { Row } from "./table.ts";
+import type { TableRow } from "./table.ts";
 
 /** For one table, and one home. */
 const LIMITS = {
@@ -105,9 +105,9 @@ async function homes(): Promise<Account[]> {
 
 /** The rows of all homes. What somebody has in theirs neither fails nor crowds out those of others. */
 export async function rowsOfHomes(
-  rowsOf: (home: HomeFolder) => Promise<readonly Row[]>,
+  rowsOf: (home: HomeFolder) => Promise<readonly TableRow[]>,
   owners: () => Promise<readonly Account[]> = homes,
-): Promise<Row[]> {
+): Promise<TableRow[]> {
   const found = await mapFew(await owners(), async (account) => {
     const home = await HomeFolder.open(account);
     return home === null ? [] : bounded(await rowsOf(home).catch(() => []));
@@ -115,7 +115,7 @@ export async function rowsOfHomes(
   return found.flat();
 }
 
-const withShortCells = (row: Row): Row =>
+const withShortCells = (row: TableRow): TableRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, cell]) => [
       name,
@@ -124,9 +124,9 @@ const withShortCells = (row: Row): Row =>
   );
 
 /** What fits into the limits of one account. */
-export function bounded(rows: readonly Row[]): readonly Row[] {
+export function bounded(rows: readonly TableRow[]): readonly TableRow[] {
   let characters = 0;
-  const fits = (row: Row) => {
+  const fits = (row: TableRow) => {
     for (const cell of Object.values(row)) characters += String(cell ?? "").length;
     return characters <= LIMITS.characters;
   };

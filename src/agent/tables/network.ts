@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import si from "systeminformation";
 import { linesOf, mapFew, namesIn, outputOf, readOr } from "./read.ts";
-import { ALL, bigint, integer, LINUX, MAC, type Row, type Table, text, UNIX, WINDOWS } from "./table.ts";
+import { ALL, bigint, integer, LINUX, MAC, type Table, type TableRow, text, UNIX, WINDOWS } from "./table.ts";
 
 const ROUTE_COLUMNS = {
   ...text("destination"),
@@ -35,7 +35,7 @@ export function ipv6(hex: string): string {
 const bits = (mask: string): number =>
   mask.split(".").reduce((sum, part) => sum + (Number(part).toString(2).match(/1/g)?.length ?? 0), 0);
 
-async function linuxRoutes(): Promise<Row[]> {
+async function linuxRoutes(): Promise<TableRow[]> {
   const four = (await linesOf("/proc/net/route")).slice(1).map((line) => {
     const [name, destination, gateway, flags, , , metric, mask, mtu] = line.trim().split(/\s+/);
     return {
@@ -71,7 +71,7 @@ async function linuxRoutes(): Promise<Row[]> {
 }
 
 /** Only default routes, from what the system's own program prints. */
-async function macRoutes(): Promise<Row[]> {
+async function macRoutes(): Promise<TableRow[]> {
   const lines = await outputOf("/usr/sbin/netstat", ["-rn"]);
   return [...lines.matchAll(/^default\s+(\S+)\s+\S+\s+(\S+)/gm)].map(([, gateway, name], i) => ({
     destination: gateway!.includes(":") ? "::" : "0.0.0.0",
@@ -88,7 +88,7 @@ async function macRoutes(): Promise<Row[]> {
 }
 
 /** The interface of a route is its local address there. */
-async function windowsRoutes(): Promise<Row[]> {
+async function windowsRoutes(): Promise<TableRow[]> {
   const lines = await outputOf("route", ["print", "-4", "0.0.0.0"]);
   return [...lines.matchAll(/^\s*0\.0\.0\.0\s+0\.0\.0\.0\s+(\S+)\s+(\S+)\s+(\d+)/gm)].map(
     ([, gateway, local, metric]) => ({
@@ -114,7 +114,7 @@ const broadcastOf = (address: string, mask: string) => {
     .join(".");
 };
 
-async function linuxDetails(): Promise<Row[]> {
+async function linuxDetails(): Promise<TableRow[]> {
   return mapFew(await namesIn("/sys/class/net"), async (name) => {
     const value = async (file: string) => (await readOr(`/sys/class/net/${name}/${file}`)).trim();
     const count = async (file: string) => Number(await value(`statistics/${file}`));
@@ -141,7 +141,7 @@ async function linuxDetails(): Promise<Row[]> {
   });
 }
 
-async function otherDetails(): Promise<Row[]> {
+async function otherDetails(): Promise<TableRow[]> {
   const found = await si.networkInterfaces();
   return (Array.isArray(found) ? found : [found]).map(({ iface, mac, mtu, speed, operstate }) => ({
     interface: iface,

@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import { type HomeFolder, rowsOfHomes } from "./homes.ts";
 import { fieldsOf, linesOf, mapFew, namesIn, objectIn, outputOf, readOr, stringOf } from "./read.ts";
-import { ALL, bigint, integer, LINUX, MAC, type Row, type Table, text } from "./table.ts";
+import { ALL, bigint, integer, LINUX, MAC, type Table, type TableRow, text } from "./table.ts";
 
 const DPKG = "/var/lib/dpkg";
 
-export function debPackages(status: string): Row[] {
+export function debPackages(status: string): TableRow[] {
   return status.split(/\n{2,}/).flatMap((block) => {
     const fields = fieldsOf(block);
     const [name, version = ""] = [fields.get("Package"), fields.get("Version")];
@@ -33,7 +33,7 @@ export function debPackages(status: string): Row[] {
 const PACMAN = "/var/lib/pacman/local";
 
 /** `desc` of a package: names of fields between `%`, each with its values on the lines below. */
-export function pacmanPackage(description: string): Row | null {
+export function pacmanPackage(description: string): TableRow | null {
   const fields = new Map(
     [...description.matchAll(/^%(\w+)%\n((?:.+\n?)*)/gm)].map(([, name, values]) => [name!, values!.trim()]),
   );
@@ -52,7 +52,7 @@ export function pacmanPackage(description: string): Row | null {
   };
 }
 
-async function pacmanPackages(): Promise<Row[]> {
+async function pacmanPackages(): Promise<TableRow[]> {
   const rows = await mapFew(await namesIn(PACMAN), async (name) =>
     pacmanPackage(await readOr(join(PACMAN, name, "desc"), "", DESCRIPTION_BYTES)),
   );
@@ -63,7 +63,7 @@ async function pacmanPackages(): Promise<Row[]> {
 const APK_LISTS = ["/lib/apk/db/installed", "/usr/lib/apk/db/installed"];
 
 /** The list of packages: lines `X:value`, and an empty one behind each package (apk-v2(5)). */
-export function apkPackages(list: string): Row[] {
+export function apkPackages(list: string): TableRow[] {
   return list.split(/\n{2,}/).flatMap((block) => {
     const fields = new Map([...block.matchAll(/^([A-Za-z]):(.*)$/gm)].map(([, name, value]) => [name!, value!]));
     const [name, version] = [fields.get("P"), fields.get("V")];
@@ -99,7 +99,7 @@ const RPM_TAGS = [
   "GROUP",
 ];
 
-async function rpmPackages(): Promise<Row[]> {
+async function rpmPackages(): Promise<TableRow[]> {
   const output = await outputOf("rpm", ["-qa", "--qf", `${RPM_TAGS.map((tag) => `%{${tag}}`).join("\\t")}\\n`]);
   return output.split("\n").flatMap((line) => {
     const values = line.split("\t").map((value) => (value === "(none)" ? "" : value));
@@ -151,15 +151,15 @@ async function pythonFolders(lib: string, { names }: Place): Promise<string[]> {
 
 const PYTHON_LIBS = ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64", "/opt/homebrew/lib"];
 
-async function pythonPackagesBelow(libs: readonly string[], place: Place): Promise<Row[]> {
+async function pythonPackagesBelow(libs: readonly string[], place: Place): Promise<TableRow[]> {
   const folders = await mapFew(libs, (lib) => pythonFolders(lib, place));
   return (await mapFew(folders.flat(), (folder) => pythonPackages(folder, place))).flat();
 }
 
-const pythonPackagesOf = (home: HomeFolder): Promise<Row[]> =>
+const pythonPackagesOf = (home: HomeFolder): Promise<TableRow[]> =>
   pythonPackagesBelow([join(home.path, ".local", "lib")], placeIn(home));
 
-async function pythonPackages(folder: string, { uid, read, names }: Place): Promise<Row[]> {
+async function pythonPackages(folder: string, { uid, read, names }: Place): Promise<TableRow[]> {
   const infos = (await names(folder)).filter((name) => /\.(dist|egg)-info$/.test(name));
   const rows = await mapFew(infos, async (name) => {
     const path = join(folder, name);
@@ -185,7 +185,7 @@ async function pythonPackages(folder: string, { uid, read, names }: Place): Prom
 
 const NODE_FOLDERS = ["/usr/lib", "/usr/local/lib", "/opt/homebrew/lib"];
 
-async function npmPackages(directory: string): Promise<Row[]> {
+async function npmPackages(directory: string): Promise<TableRow[]> {
   const modules = join(directory, "node_modules");
   const names = await mapFew(await namesIn(modules), async (name) =>
     name.startsWith("@") ? (await namesIn(join(modules, name))).map((one) => join(name, one)) : [name],
@@ -210,7 +210,7 @@ async function npmPackages(directory: string): Promise<Row[]> {
   return rows.filter((row) => row !== null);
 }
 
-async function brewPackages(): Promise<Row[]> {
+async function brewPackages(): Promise<TableRow[]> {
   const places = ["/opt/homebrew", "/usr/local"].flatMap((prefix) => [
     { prefix, folder: join(prefix, "Cellar"), type: "formula" },
     { prefix, folder: join(prefix, "Caskroom"), type: "cask" },

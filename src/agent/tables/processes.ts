@@ -4,7 +4,7 @@ import { readRegular } from "../reading/regular-file.ts";
 import { TimeLimitExceeded, within } from "../reading/time-limit.ts";
 import { ipv4, ipv6 } from "./network.ts";
 import { linesOf, mapFew, namesIn, readOr } from "./read.ts";
-import { bigint, integer, LINUX, type Row, type Table, text } from "./table.ts";
+import { bigint, integer, LINUX, type Table, type TableRow, text } from "./table.ts";
 
 const TICKS = 100;
 const PAGE_BYTES = 4096;
@@ -45,7 +45,7 @@ class CommandLines {
 }
 const pids = async () => (await namesIn("/proc")).filter((name) => /^\d+$/.test(name));
 
-async function linuxProcess(pid: string, bootedAt: number, commandLines: CommandLines): Promise<Row | null> {
+async function linuxProcess(pid: string, bootedAt: number, commandLines: CommandLines): Promise<TableRow | null> {
   const [stat, status, exe, cwd, root, io] = await Promise.all([
     readOr(`/proc/${pid}/stat`),
     readOr(`/proc/${pid}/status`),
@@ -104,14 +104,14 @@ async function linuxProcess(pid: string, bootedAt: number, commandLines: Command
   };
 }
 
-async function linuxProcesses(): Promise<Row[]> {
+async function linuxProcesses(): Promise<TableRow[]> {
   const bootedAt = Number(/^btime (\d+)/m.exec(await readOr("/proc/stat"))?.[1] ?? 0);
   const commandLines = new CommandLines();
   const found = await mapFew(await pids(), (pid) => linuxProcess(pid, bootedAt, commandLines));
   return found.filter((row) => row !== null);
 }
 
-async function otherProcesses(): Promise<Row[]> {
+async function otherProcesses(): Promise<TableRow[]> {
   return (await si.processes()).list.map((one) => ({
     pid: one.pid,
     name: one.name,
@@ -223,7 +223,7 @@ async function owners(): Promise<Map<string, { pid: number; fd: number }>> {
   return new Map(found.flat());
 }
 
-async function linuxPorts(): Promise<Row[]> {
+async function linuxPorts(): Promise<TableRow[]> {
   const [all, byInode, namespace] = await Promise.all([sockets(), owners(), link("/proc/self/ns/net")]);
   const LISTENING_UNIX = "01";
   return all
@@ -243,7 +243,7 @@ async function linuxPorts(): Promise<Row[]> {
     }));
 }
 
-async function linuxOpenSockets(): Promise<Row[]> {
+async function linuxOpenSockets(): Promise<TableRow[]> {
   const [all, byInode, namespace] = await Promise.all([sockets(), owners(), link("/proc/self/ns/net")]);
   return all.flatMap((one) => {
     const owner = byInode.get(one.inode);
@@ -267,7 +267,7 @@ async function linuxOpenSockets(): Promise<Row[]> {
   });
 }
 
-async function otherPorts(): Promise<Row[]> {
+async function otherPorts(): Promise<TableRow[]> {
   return (await si.networkConnections())
     .filter(({ protocol, state }) => state === "LISTEN" || protocol.startsWith("udp"))
     .map(({ pid, protocol, localAddress, localPort }) => ({

@@ -1,7 +1,7 @@
 // What starts by itself, and the kernel.
 import { loadavg, release } from "node:os";
 import { linesOf, mapFew, namesIn, outputOf, readOr } from "./read.ts";
-import { ALL, bigint, integer, LINUX, type Row, type Table, text, UNIX } from "./table.ts";
+import { ALL, bigint, integer, LINUX, type Table, type TableRow, text, UNIX } from "./table.ts";
 
 const UNIT_PROPERTIES = {
   Id: "id",
@@ -20,7 +20,7 @@ const UNIT_PROPERTIES = {
 const objectPath = (id: string) =>
   `/org/freedesktop/systemd1/unit/${id.replace(/[^A-Za-z0-9]/g, (one) => `_${one.charCodeAt(0).toString(16)}`)}`;
 
-async function systemdUnits(): Promise<Row[]> {
+async function systemdUnits(): Promise<TableRow[]> {
   const names = Object.keys(UNIT_PROPERTIES);
   const output = await outputOf("systemctl", ["show", "*", "--all", "--no-pager", `--property=${names.join(",")}`]);
   return output.split("\n\n").flatMap((block) => {
@@ -39,7 +39,7 @@ const CRONTAB_ROWS = 2_000;
 const NAMED = /^\s*(@\w+)\s+(.*)$/;
 const TIMED = /^\s*([\d*]\S*)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(.*)$/;
 
-export function crontabRows(content: string, path: string): Row[] {
+export function crontabRows(content: string, path: string): TableRow[] {
   return content.split("\n").flatMap((line) => {
     const [, event, named] = NAMED.exec(line) ?? [];
     const empty = { minute: "", hour: "", day_of_month: "", month: "", day_of_week: "" };
@@ -49,7 +49,7 @@ export function crontabRows(content: string, path: string): Row[] {
   });
 }
 
-async function crontab(): Promise<Row[]> {
+async function crontab(): Promise<TableRow[]> {
   const folders = ["/etc/cron.d", "/var/spool/cron/crontabs", "/var/spool/cron", "/var/at/tabs", "/usr/lib/cron/tabs"];
   const files = await mapFew(folders, async (folder) => (await namesIn(folder)).map((name) => `${folder}/${name}`));
   const found = await mapFew(["/etc/crontab", ...files.flat()], async (path) =>

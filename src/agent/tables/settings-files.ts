@@ -1,7 +1,7 @@
 // `augeas`: settings of the system, from a fixed list of files that contain no secrets. A query chooses among them, and
 // cannot name others: who may write queries may not therefore read files.
 import { mapFew, namesIn, readOr } from "./read.ts";
-import { type Constraint, type Row, type Table, text, UNIX } from "./table.ts";
+import { type Constraint, type Table, type TableRow, text, UNIX } from "./table.ts";
 
 /** How a file is read: one setting on each line, as `name value` or as `name = value`, or both. */
 type Lens = (line: string) => readonly [label: string, value: string] | null;
@@ -70,7 +70,7 @@ const FILE_BYTES = 256 * 1024;
 /** Files in one folder. */
 const FILES_MAX = 200;
 
-export function settingRows(content: string, path: string, lens: Lens = spaced): Row[] {
+export function settingRows(content: string, path: string, lens: Lens = spaced): TableRow[] {
   return content.split("\n").flatMap((line) => {
     const [label, value] = lens(line) ?? [];
     return label === undefined ? [] : [{ node: `/files${path}/${label}`, value: value!, label, path }];
@@ -106,7 +106,7 @@ async function pathsOf({ files = [], folders = [], ending = "" }: SettingsFiles)
   return [...files, ...found.flat()];
 }
 
-async function settings(constraints: readonly Constraint[]): Promise<Row[]> {
+async function settings(constraints: readonly Constraint[]): Promise<TableRow[]> {
   const isChosen = chosenBy(constraints);
   const found = await mapFew(SETTINGS, async (group) =>
     mapFew((await pathsOf(group)).filter(isChosen), async (path) =>

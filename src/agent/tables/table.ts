@@ -3,7 +3,7 @@ import type { Hardware } from "../machine/hardware.ts";
 import type { OperatingSystem } from "../machine/os.ts";
 
 export type Cell = string | number | bigint | null;
-export type Row = Readonly<Record<string, Cell | undefined>>;
+export type TableRow = Readonly<Record<string, Cell | undefined>>;
 type ColumnType = "TEXT" | "INTEGER" | "BIGINT" | "DOUBLE";
 
 /** What tables know besides the machine itself. */
@@ -34,7 +34,7 @@ export interface Table {
   /** Rows are found by what the query compares these columns with, and read again for each query. */
   readonly findsBy?: readonly string[];
   /** Missing keys are NULL. */
-  rows(context: TableContext): Promise<readonly Row[]> | readonly Row[];
+  rows(context: TableContext): Promise<readonly TableRow[]> | readonly TableRow[];
 }
 
 const typed =

@@ -3,7 +3,7 @@ import { join, win32 } from "node:path";
 import { bounded } from "./homes.ts";
 import { jsonFromPowerShell } from "./powershell.ts";
 import { mapFew, namesIn, outputOf, readOr } from "./read.ts";
-import { bigint, type Constraint, integer, type Row, type Table, text, WINDOWS } from "./table.ts";
+import { bigint, type Constraint, integer, type Table, type TableRow, text, WINDOWS } from "./table.ts";
 
 interface Value {
   readonly key: string;
@@ -46,7 +46,7 @@ const readKey = async (key: string, isDeep: boolean): Promise<Value[]> =>
 const UNINSTALL = "Microsoft\\Windows\\CurrentVersion\\Uninstall";
 
 /** One row for each key with a name for people. */
-export function programRows(values: readonly Value[]): Row[] {
+export function programRows(values: readonly Value[]): TableRow[] {
   const keys = new Map<string, Map<string, string>>();
   for (const { key, name, type, data } of values) {
     if (type === "subkey") continue;
@@ -73,7 +73,7 @@ export function programRows(values: readonly Value[]): Row[] {
   });
 }
 
-async function programs(): Promise<Row[]> {
+async function programs(): Promise<TableRow[]> {
   const users = (await readKey("HKEY_USERS", false)).filter(({ name }) => /^S-1-5-21-[\d-]+$/.test(name));
   const places = [
     `HKEY_LOCAL_MACHINE\\SOFTWARE\\${UNINSTALL}`,
@@ -93,7 +93,7 @@ const elementIn = (xml: string, name: string): string =>
     .trim()
     .replace(/&(amp|lt|gt|quot|apos);/g, (_, entity: string) => ENTITIES[entity]!);
 
-export const chocolateyRow = (nuspec: string, path: string): Row => ({
+export const chocolateyRow = (nuspec: string, path: string): TableRow => ({
   name: elementIn(nuspec, "id"),
   version: elementIn(nuspec, "version"),
   summary: elementIn(nuspec, "summary"),
@@ -102,7 +102,7 @@ export const chocolateyRow = (nuspec: string, path: string): Row => ({
   path,
 });
 
-async function chocolateyPackages(): Promise<Row[]> {
+async function chocolateyPackages(): Promise<TableRow[]> {
   const lib = join(process.env.ChocolateyInstall ?? "C:\\ProgramData\\chocolatey", "lib");
   const found = await mapFew(await namesIn(lib), async (name) => {
     const path = join(lib, name, `${name}.nuspec`);
@@ -114,7 +114,7 @@ async function chocolateyPackages(): Promise<Row[]> {
 
 const CLASSES = "HKEY_LOCAL_MACHINE\\SOFTWARE\\Classes\\CLSID";
 
-async function ieExtensions(): Promise<Row[]> {
+async function ieExtensions(): Promise<TableRow[]> {
   const root = "HKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\Explorer\\Browser Helper Objects";
   const ids = (await readKey(root, false)).filter(({ type }) => type === "subkey");
   return mapFew(ids, async ({ name: id }) => {
@@ -137,7 +137,7 @@ const ENCRYPTION: readonly string[] = [
 ];
 
 /** A row from Win32_EncryptableVolume. */
-export const bitlockerRow = (volume: Readonly<Record<string, string>>): Row => ({
+export const bitlockerRow = (volume: Readonly<Record<string, string>>): TableRow => ({
   device_id: volume.DeviceID,
   drive_letter: volume.DriveLetter,
   persistent_volume_id: volume.PersistentVolumeID,

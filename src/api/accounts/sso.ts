@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Content, form, Streamed } from "../bodies.ts";
+import { Content, form, StreamedBody } from "../bodies.ts";
 import { PROVES } from "../dry-run.ts";
 import { endpoint } from "../endpoint.ts";
 import { LoginReply } from "./sessions.ts";
@@ -51,7 +51,7 @@ export const ssoApi = {
     strangerLimit: CALLBACK_MAX,
     produces: "text/html; charset=utf-8",
     otherStatus: [303],
-    response: Streamed,
+    response: StreamedBody,
   }),
   metadata: endpoint({
     method: "GET",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Streamed } from "../bodies.ts";
+import { StreamedBody } from "../bodies.ts";
 import { endpoint } from "../endpoint.ts";
 import {
   Empty,
@@ -224,7 +224,7 @@ export const queriesApi = {
       team_id: QueryTeam.optional().meta({ description: "only hosts of this team; 0: hosts without a team" }),
     }),
     produces: "text/csv",
-    response: Streamed,
+    response: StreamedBody,
   }),
   hostReport: endpoint({
     method: "GET",

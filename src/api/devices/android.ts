@@ -1,6 +1,6 @@
 // Management of Android devices, which goes through the vendor's Android Management API.
 import { z } from "zod";
-import { Content, MiB, multipart, optionalFile, raw, Streamed } from "../bodies.ts";
+import { Content, MiB, multipart, optionalFile, raw, StreamedBody } from "../bodies.ts";
 import { apiPaths, endpoint, protocolEndpoint } from "../endpoint.ts";
 import { Empty, nameText, QueryFlag } from "../fields.ts";
 
@@ -72,7 +72,7 @@ export const androidApi = {
     stability: "experimental",
     summary: "Wait for the end of the sign-up: one server-sent event, with comments until then.",
     access,
-    response: Streamed,
+    response: StreamedBody,
     produces: "text/event-stream",
   }),
   enrollmentToken: endpoint({

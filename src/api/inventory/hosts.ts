@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Streamed } from "../bodies.ts";
+import { StreamedBody } from "../bodies.ts";
 import { endpoint } from "../endpoint.ts";
 import {
   CursorMeta,
@@ -101,7 +101,7 @@ export const hostsApi = {
     access: list,
     query: HostReportQuery,
     produces: "text/csv",
-    response: Streamed,
+    response: StreamedBody,
   }),
   transfer: endpoint({
     method: "POST",

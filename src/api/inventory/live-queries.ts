@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Streamed } from "../bodies.ts";
+import { StreamedBody } from "../bodies.ts";
 import { endpoint } from "../endpoint.ts";
 import { Empty, Id, IdParam, Meta, paging, Timestamp } from "../fields.ts";
 
@@ -16,12 +16,12 @@ const TeamIds = z.array(z.int().min(0)).max(10_000).meta({ description: "0 = no 
  * Explicitly named hosts are always included. Labels of one kind are combined by OR, and so are teams; the kinds are
  * combined by AND.
  */
-export const Selected = z.object({
+export const SelectedTargets = z.object({
   hosts: Ids.optional(),
   labels: Ids.optional(),
   teams: TeamIds.optional(),
 });
-export type Selected = z.output<typeof Selected>;
+export type SelectedTargets = z.output<typeof SelectedTargets>;
 
 /** Blank ones name nothing: other command lines send one where none was given. */
 const names = (longest: number, most: number) =>
@@ -213,7 +213,7 @@ export const liveQueriesApi = {
     path: "/queries/run",
     summary: "Start a live query that a websocket reads; hosts that come online receive it until the websocket closes.",
     access: run,
-    body: z.object({ query: Sql.nullish(), query_id: Id.nullish(), selected: Selected }),
+    body: z.object({ query: Sql.nullish(), query_id: Id.nullish(), selected: SelectedTargets }),
     response: started,
   }),
   startByNames: endpoint({
@@ -233,7 +233,7 @@ export const liveQueriesApi = {
     body: z.object({
       query: Sql.nullish(),
       query_id: Id.nullish(),
-      selected: Selected.nullish(),
+      selected: SelectedTargets.nullish(),
       where: z
         .string()
         .max(10_000)
@@ -269,7 +269,7 @@ export const liveQueriesApi = {
     access: run,
     params: byId,
     produces: "text/event-stream",
-    response: Streamed,
+    response: StreamedBody,
   }),
   cancel: endpoint({
     method: "POST",

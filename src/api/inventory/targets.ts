@@ -4,7 +4,7 @@ import { Id } from "../fields.ts";
 import { Host } from "../hosts/host.ts";
 import { LabelItem } from "../hosts/labels.ts";
 import { Team } from "../settings/teams.ts";
-import { HOSTS_MAX, Selected } from "./live-queries.ts";
+import { HOSTS_MAX, SelectedTargets } from "./live-queries.ts";
 
 const Text = z.string().max(1024).nullish();
 const QueryId = Id.nullish().meta({
@@ -21,7 +21,7 @@ export const targetsApi = {
     body: z.object({
       query: Text.meta({ description: "searches hostnames, IPv4 addresses, names of labels and teams" }),
       query_id: QueryId,
-      selected: Selected.nullish().meta({ description: "not listed, but counted" }),
+      selected: SelectedTargets.nullish().meta({ description: "not listed, but counted" }),
     }),
     response: z.object({
       targets: z.object({
@@ -40,7 +40,7 @@ export const targetsApi = {
     path: "/targets/count",
     summary: "Count the hosts in a selection of targets.",
     access,
-    body: z.object({ query_id: QueryId, selected: Selected.nullish() }),
+    body: z.object({ query_id: QueryId, selected: SelectedTargets.nullish() }),
     response: z.object({ targets_count: z.int(), targets_online: z.int(), targets_offline: z.int() }),
   }),
   hosts: endpoint({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Streamed } from "../bodies.ts";
+import { StreamedBody } from "../bodies.ts";
 import { endpoint } from "../endpoint.ts";
 import {
   CursorMeta,
@@ -112,7 +112,7 @@ export const activitiesApi = {
     summary: "Export activities, the oldest first.",
     access,
     query: ActivityFilters.extend({ format: z.enum(["ndjson", "csv"]).default("ndjson") }),
-    response: Streamed,
+    response: StreamedBody,
     produces: "application/x-ndjson",
   }),
   stream: endpoint({
@@ -130,7 +130,7 @@ export const activitiesApi = {
       }),
       once: QueryFlag.default(false).meta({ description: "end after sending the existing activities" }),
     }),
-    response: Streamed,
+    response: StreamedBody,
     produces: "text/event-stream",
   }),
   verify: endpoint({

@@ -1,4 +1,4 @@
-import { judge, nodeKeyOf, type Verdict } from "../../agent-wire/verdict.ts";
+import { judge, nodeKeyOf, type ReplyVerdict } from "../../agent-wire/verdict.ts";
 import { versionCompare } from "../../agent-wire/version-compare.ts";
 import type { Endpoint } from "../stats.ts";
 import type { Answer } from "../wire/parser.ts";
@@ -109,7 +109,7 @@ export class Caller {
     return { ok: false, reason: verdict.reason, sends };
   }
 
-  private refused(endpoint: Endpoint, verdict: Extract<Verdict, { ok: false }>, key: string): void {
+  private refused(endpoint: Endpoint, verdict: Extract<ReplyVerdict, { ok: false }>, key: string): void {
     const { stats } = this.world;
     stats.failed(endpoint, verdict.reason);
     if (verdict.undefinedAnswer) stats.undefinedAnswers++;

@@ -92,12 +92,16 @@ function limits(fields: Record<string, unknown>) {
   };
 }
 
-export type Selected = { name: string; query: ConfigQuery };
+export type SelectedQuery = { name: string; query: ConfigQuery };
 export type HostFacts = { family: Family; agentVersion: string; identifier: string; delimiter: string };
 
 /** The queries that this host runs, by result name. `matches` runs the discovery query of a pack. */
-export function selectQueries(config: AgentConfig, host: HostFacts, matches: (sql: string) => boolean): Selected[] {
-  const selected: Selected[] = [];
+export function selectQueries(
+  config: AgentConfig,
+  host: HostFacts,
+  matches: (sql: string) => boolean,
+): SelectedQuery[] {
+  const selected: SelectedQuery[] = [];
   for (const query of config.schedule) if (applies(query, host)) selected.push({ name: query.name, query });
   for (const pack of config.packs) {
     if (!applies(pack, host) || !pack.discovery.every(matches)) continue;

@@ -1,6 +1,6 @@
 import { hashText } from "../random.ts";
 import type { SqlAnswer, TextRow } from "../sql/answer.ts";
-import type { ConfigQuery, Selected } from "./config.ts";
+import type { ConfigQuery, SelectedQuery } from "./config.ts";
 
 type Entry = {
   name: string;
@@ -29,7 +29,7 @@ export class Schedule {
   }
 
   /** Replaces the selected queries. Queries that stay keep their counter and previous rows. */
-  replace(selected: Selected[], now: number, splayPercent: number, toMs: (seconds: number) => number): void {
+  replace(selected: SelectedQuery[], now: number, splayPercent: number, toMs: (seconds: number) => number): void {
     const entries = new Map<string, Entry>();
     for (const { name, query } of selected) {
       const every = splay(query.interval, splayPercent, `${this.identifier}/${name}`);

@@ -19,7 +19,7 @@ export interface Doing {
 }
 
 /** The command was not done. */
-export class Refused extends Error {
+export class CommandRefused extends Error {
   readonly code: number;
   readonly domain: string;
 
@@ -30,7 +30,7 @@ export class Refused extends Error {
   }
 }
 
-/** Returns what the answer has beside its status. Throws `Refused`. */
+/** Returns what the answer has beside its status. Throws `CommandRefused`. */
 type Action = (command: PlistDict, doing: Doing) => PlistDict;
 
 const nothing: Action = () => ({});
@@ -59,7 +59,7 @@ export const actions: Readonly<Record<string, Action>> = {
     const identifier = stringIn(command, "Identifier") ?? "";
     if (identifier === enrollmentIdentifier) return {};
     if (!state.profiles.delete(identifier))
-      throw new Refused(89, "MDMErrorDomain", `Profile with identifier '${identifier}' not found.`);
+      throw new CommandRefused(89, "MDMErrorDomain", `Profile with identifier '${identifier}' not found.`);
     return {};
   },
   ProfileList: (_command, { state }) => ({
@@ -123,7 +123,7 @@ export const actions: Readonly<Record<string, Action>> = {
   }),
   InstallEnterpriseApplication(command) {
     if (stringIn(command, "ManifestURL") === null && command.Manifest === undefined)
-      throw new Refused(12_026, "MCMDMErrorDomain", "The command has no manifest.");
+      throw new CommandRefused(12_026, "MCMDMErrorDomain", "The command has no manifest.");
     return {};
   },
   InstallApplication: () => ({ State: "Queued" }),
@@ -137,7 +137,7 @@ export const actions: Readonly<Record<string, Action>> = {
   },
   ClearPasscode(command, { facts, state }) {
     if (facts.family === "macos" || bytesIn(command, "UnlockToken") === null)
-      throw new Refused(12_004, "MCMDMErrorDomain", "The passcode cannot be cleared without the unlock token.");
+      throw new CommandRefused(12_004, "MCMDMErrorDomain", "The passcode cannot be cleared without the unlock token.");
     state.hasPasscode = false;
     return {};
   },
@@ -151,7 +151,7 @@ export const actions: Readonly<Record<string, Action>> = {
   },
   SetRecoveryLock(command, { state }) {
     if (state.recoveryLock !== "" && stringIn(command, "CurrentPassword") !== state.recoveryLock)
-      throw new Refused(12_082, "MCMDMErrorDomain", "The current recovery lock password is wrong.");
+      throw new CommandRefused(12_082, "MCMDMErrorDomain", "The current recovery lock password is wrong.");
     state.recoveryLock = stringIn(command, "NewPassword") ?? "";
     return {};
   },
@@ -170,7 +170,7 @@ export const actions: Readonly<Record<string, Action>> = {
   },
   SetAutoAdminPassword(command, { state }) {
     if (state.managedAccount === null || stringIn(command, "GUID") !== state.managedAccount.GUID)
-      throw new Refused(12_021, "MCMDMErrorDomain", "There is no such account.");
+      throw new CommandRefused(12_021, "MCMDMErrorDomain", "There is no such account.");
     return {};
   },
   DeclarativeManagement: nothing,
@@ -187,7 +187,7 @@ export const actions: Readonly<Record<string, Action>> = {
   ScheduleOSUpdate: () => ({ UpdateResults: [] }),
 };
 
-const badProfile = () => new Refused(1000, "MCProfileErrorDomain", "The profile is malformed.");
+const badProfile = () => new CommandRefused(1000, "MCProfileErrorDomain", "The profile is malformed.");
 
 function readProfile(payload: Buffer | null): PlistDict {
   if (payload === null) throw badProfile();

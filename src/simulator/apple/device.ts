@@ -6,7 +6,7 @@ import { writePlist } from "../../plist/write.ts";
 import { mix, Random } from "../random.ts";
 import { type Authorities, type DeviceIdentity, messageSignature, requestIdentity } from "../scep.ts";
 import type { Web } from "../web.ts";
-import { actions, type Doing, Refused } from "./commands.ts";
+import { actions, CommandRefused, type Doing } from "./commands.ts";
 import { type Ask, synchronize } from "./declarations.ts";
 import type { EnrollmentProfile } from "./enrollment-profile.ts";
 import type { DeviceFacts } from "./facts.ts";
@@ -165,8 +165,8 @@ export class AppleDevice {
     }
     try {
       const action = Object.hasOwn(actions, type) ? actions[type] : undefined;
-      if (!action) throw new Refused(12_021, "MCMDMErrorDomain", `'${type}' is not a valid request type.`);
-      if (this.random.chance(errors)) throw new Refused(12_000, "MCMDMErrorDomain", "The command failed.");
+      if (!action) throw new CommandRefused(12_021, "MCMDMErrorDomain", `'${type}' is not a valid request type.`);
+      if (this.random.chance(errors)) throw new CommandRefused(12_000, "MCMDMErrorDomain", "The command failed.");
       const more = action(command, this.doing());
       this.done.add(CommandUUID);
       stats.acknowledged++;
@@ -174,7 +174,7 @@ export class AppleDevice {
       this.afterwards = this.consequenceOf(type, command);
       return { Status: "Acknowledged", CommandUUID, ...more };
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof CommandRefused)) throw error;
       stats.refused++;
       const { code, domain, message: text } = error;
       const chain = { ErrorCode: code, ErrorDomain: domain, LocalizedDescription: text, USEnglishDescription: text };

@@ -1,11 +1,11 @@
 // The table of an agent's tables. It is the same for all agents of a platform and version, and a server asks each of
 // them many questions about it: which of its queries can run.
 import type { SqlAnswer } from "../sql/answer.ts";
-import type { Row } from "../sql/execute.ts";
+import type { SqlRow } from "../sql/execute.ts";
 import type { Machine } from "./machine.ts";
 
 interface Registry {
-  rows: readonly Row[] | null;
+  rows: readonly SqlRow[] | null;
   readonly answers: Map<string, SqlAnswer>;
 }
 
@@ -22,7 +22,7 @@ function registryOf({ platform, agentVersion, managed }: Machine): Registry {
   return registry;
 }
 
-export function registryRows(machine: Machine, make: () => readonly Row[]): readonly Row[] {
+export function registryRows(machine: Machine, make: () => readonly SqlRow[]): readonly SqlRow[] {
   const registry = registryOf(machine);
   registry.rows ??= make();
   return registry.rows;

@@ -1,11 +1,11 @@
-import type { Row } from "../sql/execute.ts";
+import type { SqlRow } from "../sql/execute.ts";
 import type { Family } from "./platforms.ts";
 import type { MachineView } from "./view.ts";
 
 export type TableSpec = {
   families: readonly Family[];
   columns: readonly string[];
-  rows(view: MachineView): readonly Row[];
+  rows(view: MachineView): readonly SqlRow[];
   /** Rows belong to users, and a query needs a join with `users`. */
   perUser?: boolean;
   /** Before this agent version the table had no `uid` and returned the rows of all users. */

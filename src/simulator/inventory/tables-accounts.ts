@@ -1,5 +1,5 @@
 import { hashText, Random } from "../random.ts";
-import type { Row } from "../sql/execute.ts";
+import type { SqlRow } from "../sql/execute.ts";
 import { type Machine, PEOPLE } from "./machine.ts";
 import { ALL, columns, type TableSpec } from "./table-spec.ts";
 
@@ -61,7 +61,7 @@ export function ownerOf(machine: Machine): Account {
 
 const ISSUERS = ["Example Root CA", "Example Device CA", "Apple Worldwide Developer Relations", "Corp Issuing CA 2"];
 
-function certificatesOf(machine: Machine, unixTime: number): Row[] {
+function certificatesOf(machine: Machine, unixTime: number): SqlRow[] {
   const { family } = machine.platform;
   const random = machine.random(71);
   const owner = ownerOf(machine);

@@ -1,15 +1,15 @@
-import type { Row } from "../sql/execute.ts";
+import type { SqlRow } from "../sql/execute.ts";
 import type { CatalogName, Package } from "./catalog.ts";
 import { softwareOf } from "./software.ts";
 import { ALL, columns, DARWIN, LINUX, type TableSpec, WINDOWS } from "./table-spec.ts";
 import { ownerOf } from "./tables-accounts.ts";
 import type { MachineView } from "./view.ts";
 
-function rowsOf(view: MachineView, catalog: CatalogName, row: (item: Package, index: number) => Row): Row[] {
+function rowsOf(view: MachineView, catalog: CatalogName, row: (item: Package, index: number) => SqlRow): SqlRow[] {
   return softwareOf(view.machine, catalog, view.state.changes).map(row);
 }
 
-function perUser(catalog: CatalogName, row: (item: Package, home: string) => Row): TableSpec["rows"] {
+function perUser(catalog: CatalogName, row: (item: Package, home: string) => SqlRow): TableSpec["rows"] {
   return (view) => {
     const { uid, directory } = ownerOf(view.machine);
     return rowsOf(view, catalog, (item) => ({ uid, ...row(item, directory) }));

@@ -1,6 +1,6 @@
 import { versionCompare } from "../../agent-wire/version-compare.ts";
 import { NoModel } from "../sql/answer.ts";
-import type { Row, TableData, Tables } from "../sql/execute.ts";
+import type { SqlRow, TableData, Tables } from "../sql/execute.ts";
 import type { Machine } from "./machine.ts";
 import { agentTables } from "./table-names.ts";
 import type { TableSpec } from "./table-spec.ts";
@@ -71,7 +71,7 @@ export class MachineView implements Tables {
     return { columns: data.columns, rows: rows.filter((row) => row.uid === 0) };
   }
 
-  rowsOf(name: string): readonly Row[] {
+  rowsOf(name: string): readonly SqlRow[] {
     return this.table(name)?.rows ?? [];
   }
 

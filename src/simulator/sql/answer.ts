@@ -1,8 +1,8 @@
 import type { Query } from "./ast.ts";
-import { execute, type Row, type Tables } from "./execute.ts";
+import { execute, type SqlRow, type Tables } from "./execute.ts";
 import { parseQuery } from "./parse.ts";
 import { SqlError } from "./tokens.ts";
-import { Unsupported } from "./values.ts";
+import { UnsupportedSql } from "./values.ts";
 
 export type TextRow = Record<string, string>;
 export type SqlAnswer = { status: number; message: string; rows: TextRow[] };
@@ -22,7 +22,7 @@ export function answerSql(sql: string, tables: Tables): SqlAnswer {
   try {
     return { status: 0, message: "", rows: execute(parse(sql), tables).map(textRow) };
   } catch (error) {
-    if (error instanceof NoModel || error instanceof Unsupported) return dummy();
+    if (error instanceof NoModel || error instanceof UnsupportedSql) return dummy();
     if (!(error instanceof SqlError)) throw error;
     return BEYOND.test(sql) ? dummy() : { status: 1, message: error.message, rows: [] };
   }
@@ -54,7 +54,7 @@ function dummy(): SqlAnswer {
 }
 
 /** Agents send every value as text, and NULL as an empty text. */
-export function textRow(row: Row): TextRow {
+export function textRow(row: SqlRow): TextRow {
   const text: TextRow = {};
   for (const key in row) {
     const value = row[key];

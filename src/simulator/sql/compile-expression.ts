@@ -12,10 +12,10 @@ import {
   truthy,
 } from "./values.ts";
 
-export type Row = Readonly<Record<string, Value>>;
+export type SqlRow = Readonly<Record<string, Value>>;
 
 /** The current rows, one per source. Within an aggregate also the rows of the group. */
-export type Env = { rows: (Row | null)[]; parent: Env | null; group: Env[] | null };
+export type Env = { rows: (SqlRow | null)[]; parent: Env | null; group: Env[] | null };
 export type Eval = (env: Env) => Value;
 
 export type Scope = {
@@ -24,7 +24,7 @@ export type Scope = {
   /** Result columns by name: in SQLite every clause can use them. */
   aliases: ReadonlyMap<string, Expr>;
   /** Runs a sub-select in this scope. If the second argument is true, it stops at the first row. */
-  sub(query: Query, scope: Scope): (env: Env) => Row[];
+  sub(query: Query, scope: Scope): (env: Env) => SqlRow[];
 };
 
 const COMPARISONS: Record<string, (order: number) => boolean> = {

@@ -1,10 +1,10 @@
 import type { Expr, Query, Select, Source, Value } from "./ast.ts";
-import { compileExpression, type Env, type Eval, hasAggregate, type Row, type Scope } from "./compile-expression.ts";
+import { compileExpression, type Env, type Eval, hasAggregate, type Scope, type SqlRow } from "./compile-expression.ts";
 import { SqlError } from "./tokens.ts";
 import { compare, toNumber, truthy } from "./values.ts";
 
-export type { Row } from "./compile-expression.ts";
-export type TableData = { columns: readonly string[]; rows: readonly Row[] };
+export type { SqlRow } from "./compile-expression.ts";
+export type TableData = { columns: readonly string[]; rows: readonly SqlRow[] };
 
 /**
  * Provides rows. `beside` names the tables of the same SELECT: some tables return other rows when they are joined
@@ -15,11 +15,11 @@ export interface Tables {
 }
 
 /** Runs a parsed query. Throws SqlError like SQLite, and Unsupported for features that this engine does not have. */
-export function execute(query: Query, tables: Tables): Row[] {
+export function execute(query: Query, tables: Tables): SqlRow[] {
   return compileQuery(query, tables, null)({ rows: [], parent: null, group: null }).rows;
 }
 
-type Result = { columns: readonly string[]; rows: Row[] };
+type Result = { columns: readonly string[]; rows: SqlRow[] };
 
 function compileQuery(query: Query, tables: Tables, parent: Scope | null): (env: Env) => Result {
   const selects = query.selects.map((select, index) => {
@@ -154,8 +154,8 @@ function equality(expr: Expr, alias: string, scope: Scope): { column: string; ot
   return null;
 }
 
-function indexed(rows: readonly Row[], column: string): Map<string, Row[]> {
-  const index = new Map<string, Row[]>();
+function indexed(rows: readonly SqlRow[], column: string): Map<string, SqlRow[]> {
+  const index = new Map<string, SqlRow[]>();
   for (const row of rows) {
     const key = String(row[column]);
     const list = index.get(key);
@@ -165,7 +165,7 @@ function indexed(rows: readonly Row[], column: string): Map<string, Row[]> {
   return index;
 }
 
-function projection(select: Select, scope: Scope): { columns: string[]; project: (env: Env) => Row } {
+function projection(select: Select, scope: Scope): { columns: string[]; project: (env: Env) => SqlRow } {
   const parts: { name: string; eval: Eval }[] = [];
   for (const item of select.items) {
     if (item.kind === "expr") {
@@ -225,7 +225,7 @@ function ordering(a: Env, b: Env, order: { eval: Eval; sign: number }[]): number
   return 0;
 }
 
-function unique(rows: Row[]): Row[] {
+function unique(rows: SqlRow[]): SqlRow[] {
   const seen = new Set<string>();
   return rows.filter((row) => {
     const key = JSON.stringify(Object.values(row));
@@ -234,7 +234,7 @@ function unique(rows: Row[]): Row[] {
 }
 
 /** The columns of a compound select are those of its first part. */
-function renamed(result: Result, columns: readonly string[]): Row[] {
+function renamed(result: Result, columns: readonly string[]): SqlRow[] {
   if (result.columns === columns || result.columns.every((name, i) => name === columns[i])) return result.rows;
   return result.rows.map((row) =>
     Object.fromEntries(result.columns.map((name, i) => [columns[i] ?? name, row[name] ?? null])),

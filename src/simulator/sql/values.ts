@@ -2,7 +2,7 @@ import { versionCompare } from "../../agent-wire/version-compare.ts";
 import type { Value } from "./ast.ts";
 import { SqlError } from "./tokens.ts";
 
-export class Unsupported extends Error {}
+export class UnsupportedSql extends Error {}
 
 export function truthy(value: Value): boolean {
   return value !== null && toNumber(value) !== 0;
@@ -99,7 +99,7 @@ const SCALARS: Record<string, (args: Value[]) => Value> = {
 
 export function scalar(name: string): (args: Value[]) => Value {
   const found = SCALARS[name === "substring" ? "substr" : name];
-  if (!found) throw new Unsupported(`function ${name}`);
+  if (!found) throw new UnsupportedSql(`function ${name}`);
   return found;
 }
 

@@ -24,7 +24,7 @@ interface Server {
 }
 
 /** What the registry of a managed device has of its enrollment. */
-export interface Enrolled {
+export interface EnrolledDevice {
   readonly discoveryUrl: string;
   readonly providerId: string;
 }
@@ -60,7 +60,7 @@ export class WindowsAgents {
   }
 
   /** Answers the queries that are due. `enrolled`: the device's enrollment; null: there is none. */
-  async report(nodes: Nodes, enrolled: Enrolled | null): Promise<void> {
+  async report(nodes: Nodes, enrolled: EnrolledDevice | null): Promise<void> {
     const work = readWork(await this.call(PATHS.distributed_read, { node_key: this.nodeKey }));
     const view = this.view();
     const answer = (sql: string) => bridgeAnswer(sql, nodes) ?? enrollmentAnswer(sql, enrolled) ?? answerSql(sql, view);
@@ -110,7 +110,7 @@ function textIn(reply: Record<string, unknown>, name: string): string {
 const rowsAnswer = (rows: Record<string, string>[]): SqlAnswer => ({ status: 0, message: "", rows });
 
 /** The answer to a query of the registry's device management enrollments; null: it is another query. */
-function enrollmentAnswer(sql: string, enrolled: Enrolled | null): SqlAnswer | null {
+function enrollmentAnswer(sql: string, enrolled: EnrolledDevice | null): SqlAnswer | null {
   if (!/\bFROM registry\b/i.test(sql) || !sql.includes("\\Microsoft\\Enrollments\\")) return null;
   const key = "HKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\Enrollments\\5A9C1C0B-3E2C-4F55-8A0D-0C5E6B1B7A11";
   if (enrolled === null) return rowsAnswer([]);

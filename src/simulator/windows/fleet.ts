@@ -11,7 +11,7 @@ import {
 } from "../fleet.ts";
 import type { Machine } from "../inventory/machine.ts";
 import { Web } from "../web.ts";
-import { type Enrolled, machineOf, WindowsAgents } from "./agent.ts";
+import { type EnrolledDevice, machineOf, WindowsAgents } from "./agent.ts";
 import { WindowsDevice } from "./device.ts";
 import { type EnrollmentFacts, userToken } from "./enrollment.ts";
 import { type WindowsReport, windowsReportOf } from "./report.ts";
@@ -150,7 +150,7 @@ export class WindowsFleet {
     return report;
   }
 
-  private enrolled({ providerId }: WindowsDevice): Enrolled | null {
+  private enrolled({ providerId }: WindowsDevice): EnrolledDevice | null {
     return providerId === null ? null : { providerId, discoveryUrl: `${this.options.serverUrl}${DISCOVERY}` };
   }
 

@@ -1,11 +1,11 @@
 // An agent's requests, with exactly the bytes that the test specifies, and its secret.
 import { setTimeout as pause } from "node:timers/promises";
-import { type Caller, type Served, signIn } from "../../../bench/support/serve.ts";
+import { type BenchServer, type Caller, signIn } from "../../../bench/support/serve.ts";
 
 export const SECRET = "end-to-end-enroll-secret";
 
 /** Signs in and sets the enroll secret. */
-export async function withSecret(server: Served, secrets: readonly string[] = [SECRET]): Promise<Caller> {
+export async function withSecret(server: BenchServer, secrets: readonly string[] = [SECRET]): Promise<Caller> {
   const call = await signIn(server);
   await call("POST", "/spec/enroll_secret", { spec: { secrets: secrets.map((secret) => ({ secret })) } });
   return call;
@@ -17,7 +17,7 @@ export interface AgentAnswer {
 }
 
 export async function agentCall(
-  server: Pick<Served, "send">,
+  server: Pick<BenchServer, "send">,
   endpoint: string,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
@@ -42,7 +42,7 @@ export const enrollBody = (name: string, secret = SECRET) => ({
 });
 
 /** Enrolls a host and returns its node key. As agents do, it asks again if the server is busy. */
-export async function enroll(server: Pick<Served, "send">, name: string): Promise<string> {
+export async function enroll(server: Pick<BenchServer, "send">, name: string): Promise<string> {
   for (let tries = 1; ; tries++) {
     const { status, body } = await agentCall(server, "enroll", enrollBody(name));
     if (typeof body.node_key === "string") return body.node_key;

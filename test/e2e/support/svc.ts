@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cleanEnv, type Served, type ServeOptions, startServe } from "../../../bench/support/serve.ts";
+import { type BenchServer, cleanEnv, type ServeOptions, startServe } from "../../../bench/support/serve.ts";
 import { afterEveryFile } from "../../support/ends.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -66,10 +66,10 @@ export function watch(child: ChildProcess): void {
   child.once("exit", () => running.delete(child));
 }
 
-export const serve = (options: Partial<ServeOptions> = {}): Promise<Served> =>
+export const serve = (options: Partial<ServeOptions> = {}): Promise<BenchServer> =>
   startServe({ ...options, dataDir: options.dataDir ?? newFolder(), onSpawn: watch });
 
-export interface Ended {
+export interface EndedProcess {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -77,7 +77,7 @@ export interface Ended {
 }
 
 /** Runs a command line as a shell would, to its end. */
-export function svc(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+export function svc(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<EndedProcess> {
   const started = Date.now();
   const child = spawn(process.execPath, [binary, ...args], {
     stdio: ["ignore", "pipe", "pipe"],

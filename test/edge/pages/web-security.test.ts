@@ -14,7 +14,7 @@ import {
   makeSoftware,
   makeTeam,
 } from "../../support/make.ts";
-import { type Seen, WebVisitor } from "../../support/web.ts";
+import { type SeenPage, WebVisitor } from "../../support/web.ts";
 
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)>'\`\${7*7}{{7*7}}`;
 const DEVICE = "0d1e2f30-1111-4222-8333-444455556666";
@@ -28,7 +28,7 @@ function expectHarmless(text: string, where: string): void {
   expect(/(href|action|src)="\s*javascript:/i.test(text), where).toBe(false);
 }
 
-function expectHeaders({ headers, status }: Seen, where: string): void {
+function expectHeaders({ headers, status }: SeenPage, where: string): void {
   const policy = headers.get("content-security-policy") ?? "";
   for (const part of [
     "default-src 'none'",

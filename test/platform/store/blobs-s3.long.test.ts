@@ -17,7 +17,14 @@ import {
 } from "../../../src/server/platform/store/blobs/blobs.ts";
 import { readBucketUrl } from "../../../src/server/platform/store/blobs/bucket-url.ts";
 import { s3Blobs } from "../../../src/server/platform/store/blobs/s3/blobs.ts";
-import { ACCESS_KEY, type Asked, BUCKET, type Fault, type S3Server, startS3 } from "../../support/s3-server.ts";
+import {
+  ACCESS_KEY,
+  BUCKET,
+  type Fault,
+  type S3Server,
+  type StorageRequest,
+  startS3,
+} from "../../support/s3-server.ts";
 
 setFlagsFromString("--expose-gc");
 const collect: () => void = runInNewContext("gc");
@@ -37,13 +44,13 @@ async function keysOf(blobs: Blobs): Promise<string[]> {
   return keys;
 }
 /** A fault of the first requests that it is for. */
-const first = (times: number, fault: Fault, isFor: (asked: Asked) => boolean) => {
+const first = (times: number, fault: Fault, isFor: (asked: StorageRequest) => boolean) => {
   let left = times;
-  return (asked: Asked) => (isFor(asked) && left-- > 0 ? fault : undefined);
+  return (asked: StorageRequest) => (isFor(asked) && left-- > 0 ? fault : undefined);
 };
-const isPart = ({ method, query }: Asked) => method === "PUT" && query.has("partNumber");
-const isJoin = ({ method, query }: Asked) => method === "POST" && query.has("uploadId");
-const isRead = ({ method, key }: Asked) => method === "GET" && key !== "";
+const isPart = ({ method, query }: StorageRequest) => method === "PUT" && query.has("partNumber");
+const isJoin = ({ method, query }: StorageRequest) => method === "POST" && query.has("uploadId");
+const isRead = ({ method, key }: StorageRequest) => method === "GET" && key !== "";
 
 describe("blobs in a bucket", () => {
   let server: S3Server;
@@ -69,7 +76,7 @@ describe("blobs in a bucket", () => {
     const kinds = [
       { isFor: isPart, size: 9 * MB },
       { isFor: isRead, size: 1_000 },
-      { isFor: ({ method }: Asked) => method === "PUT", size: 1_000 },
+      { isFor: ({ method }: StorageRequest) => method === "PUT", size: 1_000 },
     ];
     for (const { isFor, size } of kinds) {
       const content = randomBytes(size);

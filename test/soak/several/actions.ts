@@ -1,5 +1,5 @@
 // Hosts are locked and unlocked by scripts, while each request of their managed agents goes to another server.
-import type { Caller, Served } from "../../../bench/support/serve.ts";
+import type { BenchServer, Caller } from "../../../bench/support/serve.ts";
 import { SECRET } from "../../e2e/support/agents.ts";
 import { insist, until } from "../support/check.ts";
 import { CALLER } from "../support/round-robin.ts";
@@ -9,11 +9,11 @@ import { inAll } from "./figures.ts";
 const ASKED_MS = 60_000;
 
 class ManagedAgent {
-  private readonly server: Served;
+  private readonly server: BenchServer;
   private readonly name: string;
   private key = "";
 
-  constructor(server: Served, name: string) {
+  constructor(server: BenchServer, name: string) {
     this.server = server;
     this.name = name;
   }
@@ -65,7 +65,7 @@ class ManagedAgent {
 }
 
 /** Locks all hosts; the scripts of some fail. Then unlocks half of the locked ones. */
-export async function actOnHosts(server: Served, call: Caller, agents: readonly SoakAgent[]): Promise<unknown> {
+export async function actOnHosts(server: BenchServer, call: Caller, agents: readonly SoakAgent[]): Promise<unknown> {
   return Promise.all(
     agents.map(async ({ number }) => {
       const name = nameOf(number);

@@ -1,5 +1,5 @@
 // Agents whose results depend only on their number and the query, so that any two runs produce the same figures.
-import type { Served } from "../../../bench/support/serve.ts";
+import type { BenchServer } from "../../../bench/support/serve.ts";
 import { agentCall, enrollBody } from "../../e2e/support/agents.ts";
 import { insist } from "../support/check.ts";
 import { CALLER } from "../support/round-robin.ts";
@@ -19,10 +19,10 @@ export const nameOf = (host: number): string => `several-${host}`;
 
 export class SoakAgent {
   readonly number: number;
-  private readonly server: Served;
+  private readonly server: BenchServer;
   private key = "";
 
-  constructor(server: Served, number: number) {
+  constructor(server: BenchServer, number: number) {
     this.server = server;
     this.number = number;
   }

@@ -1,5 +1,5 @@
 // A live query: started on one server, read from another, and answered on any.
-import type { Caller, Served } from "../../../bench/support/serve.ts";
+import type { BenchServer, Caller } from "../../../bench/support/serve.ts";
 import { insist, until } from "../support/check.ts";
 import type { SoakAgent } from "./agents.ts";
 import { inAll } from "./figures.ts";
@@ -19,7 +19,7 @@ interface Answer {
   readonly rows: readonly unknown[];
 }
 
-export async function askLive(server: Served, call: Caller, agents: readonly SoakAgent[]): Promise<unknown> {
+export async function askLive(server: BenchServer, call: Caller, agents: readonly SoakAgent[]): Promise<unknown> {
   const { hosts } = await call<{ hosts: { id: number }[] }>("GET", "/hosts?per_page=10000");
   const body = { query: "SELECT 'live';", selected: { hosts: hosts.map(({ id }) => id) } };
   const { live_query } = await call<{ live_query: LiveQuery }>("POST", "/queries/live", body);
@@ -44,7 +44,7 @@ export async function askLive(server: Served, call: Caller, agents: readonly Soa
 }
 
 /** All results, read from the event stream until its end. */
-async function readStream(server: Served, call: Caller, path: string): Promise<string[]> {
+async function readStream(server: BenchServer, call: Caller, path: string): Promise<string[]> {
   const { token } = await call<{ token: string }>("POST", "/login", {
     email: server.email,
     password: server.password,

@@ -1,6 +1,6 @@
 // The steps that are run with one server or several: the figures of each step are recorded, and its effects are waited
 // for.
-import { type Caller, type Served, signIn } from "../../../bench/support/serve.ts";
+import { type BenchServer, type Caller, signIn } from "../../../bench/support/serve.ts";
 import { SECRET } from "../../e2e/support/agents.ts";
 import { insist, pause } from "../support/check.ts";
 import { actOnHosts } from "./actions.ts";
@@ -13,7 +13,7 @@ import { endSessions, meetLimits } from "./sessions.ts";
 const SETTLED_MS = 60_000;
 
 export async function scenario(
-  server: Served,
+  server: BenchServer,
   { hosts, rounds }: { readonly hosts: number; readonly rounds: number },
 ): Promise<Figures> {
   const figures: Figures = {};

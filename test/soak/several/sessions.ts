@@ -1,5 +1,5 @@
 // Sessions and limits on attempts are shared by all servers.
-import type { Caller, Served } from "../../../bench/support/serve.ts";
+import type { BenchServer, Caller } from "../../../bench/support/serve.ts";
 import { insist } from "../support/check.ts";
 import { inAll } from "./figures.ts";
 
@@ -8,7 +8,7 @@ const PASSWORD = "correct-horse-battery-4";
 /** More than the sign-ins that are allowed per minute from one address, or for one account. */
 const ATTEMPTS = 14;
 
-async function signIn(server: Served, email: string, password: string, address: string) {
+async function signIn(server: BenchServer, email: string, password: string, address: string) {
   const reply = await server.send("/api/v1/svc/login", {
     method: "POST",
     headers: { "content-type": "application/json", "x-forwarded-for": address },
@@ -19,7 +19,7 @@ async function signIn(server: Served, email: string, password: string, address: 
 }
 
 /** The status with which each server replies to the token. */
-const answersTo = (server: Served, token: string): Promise<number[]> =>
+const answersTo = (server: BenchServer, token: string): Promise<number[]> =>
   inAll(async () => {
     const reply = await server.send("/api/v1/svc/me", { headers: { authorization: `Bearer ${token}` } });
     await reply.text();
@@ -27,7 +27,7 @@ const answersTo = (server: Served, token: string): Promise<number[]> =>
   });
 
 /** Every session works on every server; when one is ended, it has ended on all of them by the time of the reply. */
-export async function endSessions(server: Served, call: Caller): Promise<unknown> {
+export async function endSessions(server: BenchServer, call: Caller): Promise<unknown> {
   const body = { name: "Several", email: EMAIL, password: PASSWORD, global_role: "observer" };
   const given = { ...body, admin_forced_password_reset: false };
   const { user } = await call<{ user: { id: number } }>("POST", "/users/admin", given);
@@ -52,7 +52,7 @@ export async function endSessions(server: Served, call: Caller): Promise<unknown
 }
 
 /** Three servers accept the same number of concurrent wrong sign-ins as one server: per address, and per account. */
-export async function meetLimits(server: Served): Promise<unknown> {
+export async function meetLimits(server: BenchServer): Promise<unknown> {
   const tally = async (attempt: (i: number) => Promise<{ status: number }>) => {
     const counts: Record<number, number> = {};
     for (const { status } of await Promise.all(Array.from({ length: ATTEMPTS }, (_, i) => attempt(i))))

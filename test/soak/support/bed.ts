@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cleanEnv, type Served, startServe } from "../../../bench/support/serve.ts";
+import { type BenchServer, cleanEnv, startServe } from "../../../bench/support/serve.ts";
 import { checkLedger, type LedgerCheck } from "../../../src/simulator/ledger.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type PostgresServer, startPostgres } from "../../support/postgres-server.ts";
@@ -31,7 +31,7 @@ export class Bed {
   private readonly abandon = () => {
     for (const child of this.children) child.kill("SIGKILL");
   };
-  current: Served | null = null;
+  current: BenchServer | null = null;
 
   private constructor(options: BedOptions, port: number, postgres: PostgresServer | null) {
     this.options = options;
@@ -52,7 +52,7 @@ export class Bed {
   }
 
   /** Starts the server and waits until it is healthy. `onSpawn` gets the process before that. */
-  async start(onSpawn: (child: ChildProcess) => void = () => {}): Promise<Served> {
+  async start(onSpawn: (child: ChildProcess) => void = () => {}): Promise<BenchServer> {
     this.current = await startServe({
       dataDir: this.dir,
       port: this.port,
@@ -68,7 +68,7 @@ export class Bed {
   }
 
   /** The running server; fails if it has exited. */
-  get alive(): Served {
+  get alive(): BenchServer {
     const { current } = this;
     insist(current !== null, "the server was not started");
     const { exitCode, signalCode } = current.process;
@@ -111,7 +111,7 @@ export class Bed {
   }
 }
 
-const tail = (server: Served): string => server.log().slice(-3_000);
+const tail = (server: BenchServer): string => server.log().slice(-3_000);
 
 function run(args: readonly string[], env: Readonly<Record<string, string>>): Promise<{ code: number; text: string }> {
   const settings = { ...cleanEnv(), SVC_KEYRING: "off", SVC_CONFIG_DIR: join(tmpdir(), "svc-soak-none"), ...env };

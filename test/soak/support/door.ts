@@ -1,5 +1,5 @@
 // Plain requests to a server that may be unreachable: the absence of a reply is a valid result.
-import type { Caller, Served } from "../../../bench/support/serve.ts";
+import type { BenchServer, Caller } from "../../../bench/support/serve.ts";
 import { pause } from "./check.ts";
 
 export interface Answer {
@@ -8,16 +8,16 @@ export interface Answer {
 }
 
 export class Door {
-  private readonly send: Served["send"];
+  private readonly send: BenchServer["send"];
   private readonly token: string;
 
-  private constructor(send: Served["send"], token: string) {
+  private constructor(send: BenchServer["send"], token: string) {
     this.send = send;
     this.token = token;
   }
 
   /** Signs in once: the session survives the server's restarts. */
-  static async open(server: Served): Promise<Door> {
+  static async open(server: BenchServer): Promise<Door> {
     let refused = "";
     // The first admin is created after the server has started to reply.
     for (let tries = 0; tries < 20; tries++) {

@@ -10,7 +10,7 @@ export interface Target {
   readonly ca?: string;
 }
 
-export interface Asked {
+export interface PressureRequest {
   readonly path: string;
   readonly method: "GET" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
@@ -45,11 +45,11 @@ const OVERLOADED = /busy|waited too long/;
 export class Pressure {
   readonly tally: Tally = { asked: 0, answered: 0, overloaded: 0, refused: [], failures: [] };
   private readonly target: Target;
-  private readonly asked: readonly Asked[];
+  private readonly asked: readonly PressureRequest[];
   private readonly loops: Promise<void>[] = [];
   private over = false;
 
-  constructor(target: Target, asked: readonly Asked[]) {
+  constructor(target: Target, asked: readonly PressureRequest[]) {
     this.target = target;
     this.asked = asked;
   }
@@ -89,7 +89,7 @@ export class Pressure {
     await send.close();
   }
 
-  private async once(kind: Kind, send: Sender, asked: Asked): Promise<boolean> {
+  private async once(kind: Kind, send: Sender, asked: PressureRequest): Promise<boolean> {
     this.tally.asked++;
     try {
       const { status, text } = await send.send(asked);
@@ -119,7 +119,7 @@ interface Reply {
 }
 
 interface Sender {
-  send(asked: Asked): Promise<Reply>;
+  send(asked: PressureRequest): Promise<Reply>;
   close(): Promise<void>;
 }
 

@@ -25,7 +25,7 @@ interface Register {
 /** A scheduled query that simulated agents do not run, so that its report only contains what is logged here. */
 const COUNTED = { name: "counted", query: "SELECT 1;", interval: 60, platform: "chrome" };
 
-export interface Kept {
+export interface StoredCounts {
   teams: number;
   users: number;
   hosts: number;
@@ -254,7 +254,7 @@ export class Writers {
   }
 
   /** Fails unless all acknowledged data exists, exactly once. `others`: hosts that do not belong to the writers. */
-  async verify(call: Caller, others: number): Promise<Kept> {
+  async verify(call: Caller, others: number): Promise<StoredCounts> {
     insist(this.odd.length === 0, () => `${this.odd.length} wrong answers: ${this.odd.slice(0, 5).join("; ")}`);
     await this.verifyNamed(call, "teams", this.teams, "created_team", "team_name", (row) => String(row.name));
     await this.verifyNamed(call, "users", this.users, "created_user", "user_name", (row) => String(row.name));

@@ -13,7 +13,7 @@ const STALE = hours(24);
 /** The wait after a failed fetch. */
 const PAUSE = seconds(15);
 
-type Needs = Pick<Services, "running" | "clock" | "log" | "dryRun">;
+type Deps = Pick<Services, "running" | "clock" | "log" | "dryRun">;
 
 interface Entry {
   cached: { readonly provider: IdentityProvider; readonly at: number } | null;
@@ -30,7 +30,7 @@ const ENTRIES_MAX = 4;
 const current = part("metadata for single sign-on", () => new Map<string, Entry>());
 
 /** The configured identity provider. Throws `MetadataProblem` if its metadata is not available. */
-export async function identityProvider(services: Needs, sso: ProviderSettings): Promise<IdentityProvider> {
+export async function identityProvider(services: Deps, sso: ProviderSettings): Promise<IdentityProvider> {
   if (sso.metadata_url === "" && sso.metadata === "")
     throw new MetadataProblem("neither metadata nor metadata_url is set");
   const provider = sso.metadata_url === "" ? readMetadata(sso.metadata, sso.issuer_uri) : await byUrl(services, sso);
@@ -40,7 +40,7 @@ export async function identityProvider(services: Needs, sso: ProviderSettings): 
 
 const isOver = ({ validUntil }: IdentityProvider, now: number): boolean => validUntil !== null && now >= validUntil;
 
-function entryOf({ running }: Needs, { metadata_url: url, issuer_uri: issuer }: ProviderSettings): Entry {
+function entryOf({ running }: Deps, { metadata_url: url, issuer_uri: issuer }: ProviderSettings): Entry {
   const key = JSON.stringify([url, issuer]);
   const entries = running.of(current);
   const known = entries.get(key);
@@ -51,7 +51,7 @@ function entryOf({ running }: Needs, { metadata_url: url, issuer_uri: issuer }: 
   return made;
 }
 
-async function byUrl(services: Needs, sso: ProviderSettings): Promise<IdentityProvider> {
+async function byUrl(services: Deps, sso: ProviderSettings): Promise<IdentityProvider> {
   const entry = entryOf(services, sso);
   const now = services.clock.now();
   const age = entry.cached === null ? Number.POSITIVE_INFINITY : now - entry.cached.at;
@@ -67,7 +67,7 @@ async function byUrl(services: Needs, sso: ProviderSettings): Promise<IdentityPr
 const mayTry = ({ failure }: Entry, now: number): boolean => failure === null || Math.abs(now - failure.at) >= PAUSE;
 
 /** Concurrent callers share one fetch. */
-function renew(services: Needs, sso: ProviderSettings, entry: Entry): Promise<IdentityProvider> {
+function renew(services: Deps, sso: ProviderSettings, entry: Entry): Promise<IdentityProvider> {
   const at = services.clock.now();
   entry.fetching ??= fetchMetadata(services, sso)
     .then(

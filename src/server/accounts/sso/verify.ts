@@ -3,7 +3,7 @@ import { isoAt } from "../../platform/core/clock.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { measured, measuredAsync, proved } from "../../platform/core/http/strangers.ts";
 import { tokenHash } from "../../platform/core/random.ts";
-import { type Assertion, checkResponse, type Expected, readAssertion } from "../../platform/saml/assertion.ts";
+import { type Assertion, checkResponse, type ExpectedAssertion, readAssertion } from "../../platform/saml/assertion.ts";
 import { MetadataProblem } from "../../platform/saml/metadata.ts";
 import { SsoRefusal } from "../../platform/saml/refusal.ts";
 import { readResponse } from "../../platform/saml/response.ts";
@@ -28,7 +28,7 @@ export async function verifiedResponse(
 ): Promise<Assertion> {
   const response = measured(ctx, () => readResponse(field));
   if (here === null) throw new SsoRefusal("server_url is not set");
-  const expectedFrom = (issuer: string): Expected => ({ ...here, issuer, requestId, now: ctx.clock.now() });
+  const expectedFrom = (issuer: string): ExpectedAssertion => ({ ...here, issuer, requestId, now: ctx.clock.now() });
   // Before the metadata may have to be fetched.
   if (settings.issuer_uri !== "") checkResponse(response.root, expectedFrom(settings.issuer_uri));
   const provider = await identityProvider(ctx, settings).catch((error: unknown) => {

@@ -56,7 +56,7 @@ interface CalendarClient {
 }
 
 type Entry = Integrations["calendar"][number];
-type Needs = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
+type Deps = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
 
 const SCOPE = "https://www.googleapis.com/auth/calendar.events";
 const TIMEOUT = seconds(30);
@@ -101,7 +101,7 @@ function accountOf({ api_key_json: key }: Entry): ServiceAccount {
   }
 }
 
-export function calendarClient(services: Needs, entry: Entry, user: string): CalendarClient {
+export function calendarClient(services: Deps, entry: Entry, user: string): CalendarClient {
   const base = `${services.settings.google_calendar_url.replace(/\/+$/, "")}/calendars/primary/events`;
   const account = accountOf(entry);
   const known = services.running.of(tokens);

@@ -20,9 +20,9 @@ import {
   type CalendarEntry,
   type Calendars,
   calendarsOf,
+  type DesiredEvent,
   domainOf,
   failingIn,
-  type Wanted,
   type WantingTeam,
   wantedEvents,
   wantingTeams,
@@ -118,7 +118,12 @@ async function keepPage(run: Run, rows: readonly EventRow[], signal: AbortSignal
   }
 }
 
-async function keep(run: Run, row: EventRow, host: HostRow | undefined, wanted: Wanted | undefined): Promise<void> {
+async function keep(
+  run: Run,
+  row: EventRow,
+  host: HostRow | undefined,
+  wanted: DesiredEvent | undefined,
+): Promise<void> {
   const domain = domainOf(row.email);
   const entry = run.calendars.get(domain);
   if (run.paused.has(domain)) return;
@@ -153,7 +158,7 @@ async function drop({ services }: Run, row: EventRow, entry: CalendarEntry | und
   await store.calendarEvents.delete(and(eq("id", row.id), eq("event_id", row.event_id)));
 }
 
-async function follow(run: Run, row: EventRow, host: HostRow, wanted: Wanted): Promise<void> {
+async function follow(run: Run, row: EventRow, host: HostRow, wanted: DesiredEvent): Promise<void> {
   const { services } = run;
   const now = services.clock.iso();
   const isDue = row.check_at <= now;
@@ -181,7 +186,7 @@ async function follow(run: Run, row: EventRow, host: HostRow, wanted: Wanted): P
   await settle(services, row, { span, description, timezone: row.timezone });
 }
 
-async function create(services: Services, row: EventRow, wanted: Wanted, description: string): Promise<void> {
+async function create(services: Services, row: EventRow, wanted: DesiredEvent, description: string): Promise<void> {
   const client = calendarClient(services, wanted.entry, row.email);
   const now = services.clock.now();
   const { timeZone, spans } = await client.busy(now, now + LOOK_AHEAD);
@@ -238,7 +243,7 @@ async function planAgain(services: Services, row: EventRow): Promise<void> {
 
 interface Begun {
   readonly host: HostRow;
-  readonly wanted: Wanted;
+  readonly wanted: DesiredEvent;
   readonly span: Span;
 }
 
@@ -276,7 +281,7 @@ async function recordFailure(
   services: Services,
   row: EventRow,
   error: CalendarError,
-  wanted: Wanted | undefined,
+  wanted: DesiredEvent | undefined,
 ): Promise<void> {
   const { clock, log } = services;
   const isPassing = error.problem === "busy" || error.problem === "unreachable";

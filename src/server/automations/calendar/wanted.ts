@@ -51,7 +51,7 @@ export async function wantingTeams(store: ServerTx): Promise<Map<number, Wanting
 export const failingIn = ({ id, policies }: WantingTeam): Predicate =>
   and(eq("team_id", id), exists(hostPolicies, "id", has("failing", ...policies.map(({ result_id }) => result_id))));
 
-export interface Wanted {
+export interface DesiredEvent {
   readonly email: string;
   readonly entry: CalendarEntry;
   readonly team: WantingTeam;
@@ -67,9 +67,9 @@ export async function wantedEvents(
   teams: ReadonlyMap<number, WantingTeam>,
   calendars: Calendars,
   rows: readonly HostRow[],
-): Promise<Map<number, Wanted>> {
+): Promise<Map<number, DesiredEvent>> {
   const some = rows.filter(({ team_id }) => team_id !== null && teams.has(team_id));
-  const found = new Map<number, Wanted>();
+  const found = new Map<number, DesiredEvent>();
   if (some.length === 0 || calendars.size === 0) return found;
   const emails = await emailsOf(store, some, calendars);
   const results = await policiesOfHosts({ store }, some);

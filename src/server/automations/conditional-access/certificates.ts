@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import type { CertificateRequest } from "../../../pki/request.ts";
 import { type Identity, revokeIdentities } from "../../certificates/device-ca/identities.ts";
-import { type Issuing, type Origin, Refused } from "../../certificates/device-ca/issue.ts";
+import { IssueRefused, type Issuing, type Origin } from "../../certificates/device-ca/issue.ts";
 import { checkEnrollSecret } from "../../hosts/enrollment/secret-check.ts";
 import type { CertificateInventory } from "../../hosts/hosts/details.ts";
 import type { Context } from "../../platform/core/context.ts";
@@ -33,7 +33,7 @@ export const issuing = (ctx: Context): Issuing => ({
     // With the limit of all attempts with secrets.
     const checked = await checkEnrollSecret(ctx, challenge, ctx);
     if ("teamId" in checked) return;
-    throw checked.wait > 0 ? limitExceeded(checked.wait) : new Refused("the enroll secret is unknown");
+    throw checked.wait > 0 ? limitExceeded(checked.wait) : new IssueRefused("the enroll secret is unknown");
   },
   lockOf: (request) => `conditional access certificate ${hardwareOf(request)?.toLowerCase() ?? ""}`,
   originOf: (tx, request, now) => originOf(ctx, tx, request, now),
@@ -50,14 +50,14 @@ async function originOf(ctx: Context, tx: ServerTx, request: CertificateRequest,
   const isSecret = and(eq("secret_hash", tokenHash(request.challenge ?? "")), eq("team_id", null), isUsable(now));
   if ((await tx.enrollSecrets.first({ where: isSecret })) === null) return null;
   const uuid = hardwareOf(request);
-  if (uuid === null) throw new Refused("the request does not name one device");
+  if (uuid === null) throw new IssueRefused("the request does not name one device");
   const [host, ...others] = await tx.hosts.list({ where: same("uuid", uuid), limit: 2 });
-  if (!host || others.length > 0) throw new Refused("the device is not one known host");
+  if (!host || others.length > 0) throw new IssueRefused("the device is not one known host");
   const valid = await validOf(tx, [host.id], now);
   const current = valid.filter(({ created_at }) => created_at >= host.last_enrolled_at);
   const installed = await installedOf(tx, host.id);
   if (current.some((one) => installed.has(sha1Of(one))))
-    throw new Refused("the host has a valid certificate since it enrolled");
+    throw new IssueRefused("the host has a valid certificate since it enrolled");
   // Whoever enrolled the host again has its trust now, and nobody else. Of those that the host has not confirmed, a few
   // remain: the host's own may be among them.
   const unconfirmed = current.toSorted((a, b) => b.id - a.id).slice(0, unconfirmedCertificates.max - 1);

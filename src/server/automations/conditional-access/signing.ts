@@ -4,7 +4,7 @@ import { createPrivateKey, randomBytes } from "node:crypto";
 import { makeCa } from "../../../pki/issue.ts";
 import { newKey, pem } from "../../../pki/x509.ts";
 import { days, minutes } from "../../platform/core/clock.ts";
-import { Cached } from "../../platform/core/concurrency/cached.ts";
+import { CachedValue } from "../../platform/core/concurrency/cached.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { type PartServices, part } from "../../platform/core/running.ts";
 import type { SigningKey } from "../../platform/saml/signed-answer.ts";
@@ -21,7 +21,7 @@ const SUBJECT = [
   { key: "O", value: "svc" },
 ];
 
-const ownKey = part("key of the identity provider", (services) => new Cached(() => load(services)));
+const ownKey = part("key of the identity provider", (services) => new CachedValue(() => load(services)));
 
 export const signingKey = ({ running }: Pick<Services, "running">): Promise<OwnKey> => running.of(ownKey).get();
 

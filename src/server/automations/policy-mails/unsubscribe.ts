@@ -1,7 +1,7 @@
 // Signed links with which a recipient takes its address off the mails about failing policies of one team.
 import { createHmac } from "node:crypto";
 import { recordActivity } from "../../platform/activities/record.ts";
-import { Cached } from "../../platform/core/concurrency/cached.ts";
+import { CachedValue } from "../../platform/core/concurrency/cached.ts";
 import { type Context, type Services, within } from "../../platform/core/context.ts";
 import { notFound } from "../../platform/core/errors.ts";
 import { sameText } from "../../platform/core/random.ts";
@@ -15,7 +15,7 @@ export const UNSUBSCRIBE_PAGE = "/mail/unsubscribe/";
 /** The key of the links, shared by all servers. It never changes, so it is read only once. */
 const linkKey = part(
   "key for unsubscribe links",
-  (services) => new Cached(() => serverSecret(services, "unsubscribe")),
+  (services) => new CachedValue(() => serverSecret(services, "unsubscribe")),
 );
 
 interface Subscription {

@@ -1,7 +1,7 @@
 import type { Services } from "../../platform/core/context.ts";
 import { fetchOutbound, OutboundError } from "../../platform/core/outbound/fetch.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
-import { delivered, notDelivered, type Outcome } from "../../platform/outbox/outcome.ts";
+import { type DeliveryOutcome, delivered, notDelivered } from "../../platform/outbox/outcome.ts";
 import type { OutboxRow } from "../../platform/outbox/service.ts";
 import { destinationOf, headersOf } from "./destinations.ts";
 import { signatureHeaders } from "./signing.ts";
@@ -14,7 +14,7 @@ export async function deliverWebhook(
   services: Pick<Services, "running" | "clock" | "random" | "dryRun"> & { readonly store: ServerTx },
   row: Pick<OutboxRow, "url" | "message_id" | "payload">,
   signal?: AbortSignal,
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   const destination = await destinationOf(services, row.url);
   const body = JSON.stringify(row.payload);
   try {

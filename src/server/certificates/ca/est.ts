@@ -28,14 +28,14 @@ export async function checkEst(services: Asking, url: string): Promise<void> {
   if (fromBase64(reply.body.toString("latin1")) === null) throw new CaError("answer", "cacerts did not return base64");
 }
 
-export interface Enrolled {
+export interface EnrolledCertificates {
   /** The message as sent by the authority. */
   readonly pkcs7: Buffer;
   readonly certificates: readonly Certificate[];
 }
 
 /** Sends a certificate signing request. Throws `CaError` with the status, but without any text from the authority. */
-export async function simpleEnroll(services: Asking, ca: EstCa, request: Buffer): Promise<Enrolled> {
+export async function simpleEnroll(services: Asking, ca: EstCa, request: Buffer): Promise<EnrolledCertificates> {
   const { status, body } = await askCa(services, below(ca.url, "simpleenroll"), {
     method: "POST",
     headers: { "content-type": "application/pkcs10", accept: PKCS7, "content-transfer-encoding": "base64" },

@@ -6,12 +6,12 @@ import { fetchChallenge } from "./challenge-webhook.ts";
 import { checkEst } from "./est.ts";
 import { checkProfile } from "./hosted-ca.ts";
 import { fetchNdesChallenge } from "./ndes.ts";
-import { textIn, type Wanted } from "./rules.ts";
+import { type DesiredAuthority, textIn } from "./rules.ts";
 import { fetchCertificates } from "./scep.ts";
 import { CaError } from "./upstream.ts";
 
 /** 422 that names the field which the authority's reply, or its absence, shows to be wrong. */
-export async function checkLive(ctx: Context, wanted: Wanted, prefix: string = wanted.type): Promise<void> {
+export async function checkLive(ctx: Context, wanted: DesiredAuthority, prefix: string = wanted.type): Promise<void> {
   const { type, settings, secret } = wanted;
   const text = (field: string) => textIn(settings, field);
   const secretField = secretFields[type];

@@ -21,9 +21,9 @@ interface Ndes {
 const TIMEOUT = 20_000;
 const MAX_BYTES = 1024 * 1024;
 
-type Needs = Pick<Services, "settings" | "clock" | "random">;
+type Deps = Pick<Services, "settings" | "clock" | "random">;
 
-export async function fetchNdesChallenge(services: Needs, ndes: Ndes): Promise<string> {
+export async function fetchNdesChallenge(services: Deps, ndes: Ndes): Promise<string> {
   // NTLM authenticates a connection, not a request, so this uses a connection of its own.
   const fetch = makeFetch(services.settings, undefined, 1);
   try {
@@ -35,7 +35,7 @@ export async function fetchNdesChallenge(services: Needs, ndes: Ndes): Promise<s
 }
 
 /** Exchanges the three NTLM messages ([MS-NTHT], [MS-NLMP]). */
-async function signIn({ clock, random }: Needs, fetch: Fetch, { adminUrl, username, password }: Ndes): Promise<Buffer> {
+async function signIn({ clock, random }: Deps, fetch: Fetch, { adminUrl, username, password }: Ndes): Promise<Buffer> {
   const ask = (authorization: string): Promise<OutboundReply> =>
     fetch(adminUrl, { headers: { authorization }, timeout: TIMEOUT, maxBytes: MAX_BYTES, redirects: 0 });
 

@@ -6,7 +6,7 @@ import { BadDer } from "../../../pki/der.ts";
 import { pem } from "../../../pki/x509.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { ApiError, badRequest } from "../../platform/core/errors.ts";
-import { type Enrolled, simpleEnroll } from "./est.ts";
+import { type EnrolledCertificates, simpleEnroll } from "./est.ts";
 import { checkHostRequest, namesOfHost } from "./host-names.ts";
 import { type CaRow, getCaRow, textIn } from "./rules.ts";
 import { BadRequestPem, readSigningRequest, type SigningRequest } from "./signing-request.ts";
@@ -155,7 +155,7 @@ async function enroll(
   ctx: Context,
   ca: { url: string; username: string; password: string },
   request: SigningRequest,
-): Promise<Enrolled> {
+): Promise<EnrolledCertificates> {
   try {
     return await simpleEnroll(ctx, ca, request.der);
   } catch (error) {

@@ -23,7 +23,7 @@ export type CaRow = RowOf<typeof certificateAuthorities>;
 export type Settings = Readonly<Record<string, unknown>>;
 
 /** An authority in the form in which it is stored. */
-export interface Wanted {
+export interface DesiredAuthority {
   readonly type: CaType;
   readonly name: string;
   readonly settings: Settings;
@@ -45,7 +45,7 @@ export const textIn = (settings: Settings, field: string): string => {
 };
 
 /** Checks the given fields. A mask does not count as a secret. `prefix` is the path of the object in the body. */
-export function wantedOf(type: CaType, given: Settings, prefix: string = type): Wanted {
+export function wantedOf(type: CaType, given: Settings, prefix: string = type): DesiredAuthority {
   const field = secretFields[type];
   const { name, [field]: secret, ...settings } = given;
   checkSettings(type, settings, prefix);
@@ -57,7 +57,7 @@ export function wantedOf(type: CaType, given: Settings, prefix: string = type): 
  * Applies a change to the authority. 422 if a URL changes without its secret, because the old secret must not be sent
  * to a new URL.
  */
-export function changed(row: CaRow, given: Settings, prefix: string = row.type): Wanted {
+export function changed(row: CaRow, given: Settings, prefix: string = row.type): DesiredAuthority {
   const { type } = row;
   const field = secretFields[type];
   const { name, [field]: secret, ...rest } = given;
@@ -78,7 +78,7 @@ export function changed(row: CaRow, given: Settings, prefix: string = row.type):
 export async function checkAddresses(
   ctx: Pick<Context, "settings">,
   row: CaRow | undefined,
-  { type, settings }: Wanted,
+  { type, settings }: DesiredAuthority,
   prefix: string = type,
 ): Promise<void> {
   const errors = await blockedFields(ctx.settings, urlFields[type], row?.settings, settings);
@@ -101,7 +101,7 @@ function checkSettings(type: CaType, settings: Settings, prefix: string): void {
     }
 }
 
-export const sameAs = (row: CaRow, { name, settings, secret }: Wanted): boolean =>
+export const sameAs = (row: CaRow, { name, settings, secret }: DesiredAuthority): boolean =>
   row.name === name && row.secret === secret && sameSettings(row, settings);
 
 const sameSettings = ({ settings: kept }: CaRow, settings: Settings): boolean =>
@@ -110,7 +110,7 @@ const sameSettings = ({ settings: kept }: CaRow, settings: Settings): boolean =>
   );
 
 /** Whether only the name changes. Then the authority need not be checked again. */
-export const isOnlyRenamed = (row: CaRow, { settings, secret }: Wanted): boolean =>
+export const isOnlyRenamed = (row: CaRow, { settings, secret }: DesiredAuthority): boolean =>
   row.secret === secret && sameSettings(row, settings);
 
 export async function getCaRow({ store }: Pick<Context, "store">, id: number): Promise<CaRow> {

@@ -10,12 +10,12 @@ import {
   type CaRow,
   changed,
   checkAddresses,
+  type DesiredAuthority,
   getCaRow,
   isOnlyRenamed,
   itemOf,
   sameAs,
   theObject,
-  type Wanted,
   wantedOf,
   wholeCa,
 } from "./rules.ts";
@@ -118,7 +118,7 @@ async function unlessInUse<R>(work: () => Promise<R>): Promise<R> {
 }
 
 /** Call this in a transaction. */
-export async function addCa(ctx: Context, { type, name, settings, secret }: Wanted): Promise<CaRow> {
+export async function addCa(ctx: Context, { type, name, settings, secret }: DesiredAuthority): Promise<CaRow> {
   const now = ctx.clock.iso();
   const row = await ctx.store.certificateAuthorities.insert({
     created_at: now,
@@ -133,7 +133,7 @@ export async function addCa(ctx: Context, { type, name, settings, secret }: Want
 }
 
 /** Call this in a transaction. */
-export async function changeCa(ctx: Context, row: CaRow, { name, settings, secret }: Wanted): Promise<void> {
+export async function changeCa(ctx: Context, row: CaRow, { name, settings, secret }: DesiredAuthority): Promise<void> {
   await ctx.store.certificateAuthorities.update({
     where: eq("id", row.id),
     set: { name, settings, secret, updated_at: ctx.clock.iso() },

@@ -8,11 +8,11 @@ import {
   type CaRow,
   changed,
   checkAddresses,
+  type DesiredAuthority,
   isOnlyRenamed,
   objectOf,
   type Settings,
   sameAs,
-  type Wanted,
   wantedOf,
 } from "./rules.ts";
 import { addCa, CERTIFICATE_AUTHORITIES_LOCK, type Checking, changeCa, nameTaken } from "./service.ts";
@@ -34,7 +34,7 @@ export async function caSpecs({ store }: Context): Promise<{ certificate_authori
 
 export interface Step {
   readonly before: CaRow | undefined;
-  readonly wanted: Wanted;
+  readonly wanted: DesiredAuthority;
   /** The path of the spec in the body. */
   readonly at: string;
 }

@@ -4,14 +4,14 @@ import type { Services } from "../../platform/core/context.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, isNull, lt, lte, not, oneOf } from "../../platform/store/query.ts";
 
-type Home = Pick<Services, "clock"> & { readonly store: ServerTx };
+type Deps = Pick<Services, "clock"> & { readonly store: ServerTx };
 
 /** An agent that has not asked for a template by then has missed it. */
 const GIVEN_UP_AFTER = hours(12);
 
 /** The list of these templates was sent to the host's agent. */
 export async function templatesSent(
-  { store, clock }: Home,
+  { store, clock }: Deps,
   hostId: number,
   templateIds: readonly number[],
 ): Promise<void> {
@@ -35,7 +35,7 @@ export async function templatesSent(
 }
 
 /** Makes templates that agents have not asked for pending again. Returns the hosts. */
-export async function templatesMissed({ store, clock }: Home): Promise<number[]> {
+export async function templatesMissed({ store, clock }: Deps): Promise<number[]> {
   const where = and(eq("status", "delivering"), lt("updated_at", isoAt(clock.now() - GIVEN_UP_AFTER)));
   const rows = await store.hostCertificates.pick(["id", "host_id"], { where });
   if (rows.length === 0) return [];
@@ -48,7 +48,7 @@ export async function templatesMissed({ store, clock }: Home): Promise<number[]>
 }
 
 /** Certificates that end soon are to be replaced: their templates are sent again. Returns the hosts. */
-export async function templatesEnding({ store, clock }: Home): Promise<number[]> {
+export async function templatesEnding({ store, clock }: Deps): Promise<number[]> {
   const now = clock.iso();
   const where = and(oneOf("status", ["verified", "failed"]), lte("renew_at", now));
   const rows = await store.hostCertificates.pick(["id", "host_id"], { where });

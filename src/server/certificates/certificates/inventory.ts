@@ -1,7 +1,7 @@
 import type { CertificateInventory, CertificateName } from "../../hosts/hosts/details.ts";
 import type { InventorySource } from "../../hosts/hosts/inventory/source.ts";
 import { msToIso, toCount, toNumber } from "../../platform/agent-protocol/numbers.ts";
-import { has, type Row, text } from "../../platform/agent-protocol/rows.ts";
+import { type AgentRow, has, text } from "../../platform/agent-protocol/rows.ts";
 import { limit } from "../../platform/core/limits.ts";
 
 // Values may contain "/" and "+": only one before a known attribute name or an OID starts a new part. A name of several
@@ -50,7 +50,7 @@ function unescaped(value: string): string {
 }
 
 /** Agents before version 5.13 have only the column without a number, in which other than ASCII characters are mangled. */
-const nameIn = (row: Row, column: "subject" | "issuer"): CertificateName =>
+const nameIn = (row: AgentRow, column: "subject" | "issuer"): CertificateName =>
   separatedName(text(row, `${column}2`, 4096)) ?? certificateName(text(row, column, 4096));
 
 function nameOfParts(parts: ReadonlyMap<string, string>): CertificateName {
@@ -67,7 +67,7 @@ function instant(cell: unknown): string | null {
   return seconds === null || cell === "" || cell === undefined ? null : msToIso(seconds * 1000);
 }
 
-function owner(row: Row, platform: "darwin" | "windows"): Pick<CertificateInventory, "scope" | "username"> {
+function owner(row: AgentRow, platform: "darwin" | "windows"): Pick<CertificateInventory, "scope" | "username"> {
   if (platform === "darwin") {
     if (text(row, "scope") !== "user") return { scope: "system", username: "" };
     return { scope: "user", username: /^\/Users\/([^/]+)\//.exec(text(row, "path", 1024))?.[1] ?? "" };
@@ -87,7 +87,10 @@ export const certificatesLimit = limit({
   beyond: "The rest is ignored.",
 });
 
-export function hostCertificates(rows: readonly Row[], platform: "darwin" | "windows"): CertificateInventory[] | null {
+export function hostCertificates(
+  rows: readonly AgentRow[],
+  platform: "darwin" | "windows",
+): CertificateInventory[] | null {
   const found = new Map<string, CertificateInventory>();
   for (const row of rows.slice(0, certificatesLimit.max)) {
     const sha1 = text(row, "sha1").trim().toLowerCase();

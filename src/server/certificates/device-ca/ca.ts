@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject, randomBytes } from "node:crypto";
 import { makeCa } from "../../../pki/issue.ts";
 import { type Certificate, newKey, readCertificate } from "../../../pki/x509.ts";
 import { days, isoAt, minutes } from "../../platform/core/clock.ts";
-import { Cached } from "../../platform/core/concurrency/cached.ts";
+import { CachedValue } from "../../platform/core/concurrency/cached.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { type PartServices, part } from "../../platform/core/running.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
@@ -20,7 +20,7 @@ export interface DeviceCa {
   readonly key: KeyObject;
 }
 
-const ownCa = part("device CA", (services) => new Cached(() => load(services)));
+const ownCa = part("device CA", (services) => new CachedValue(() => load(services)));
 
 export const deviceCa = ({ running }: Pick<Services, "running">): Promise<DeviceCa> => running.of(ownCa).get();
 

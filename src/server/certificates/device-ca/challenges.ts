@@ -22,10 +22,10 @@ export interface NewChallenge {
   readonly lifetime?: number;
 }
 
-type Home = Pick<Services, "clock" | "random"> & { readonly store: ServerTx };
+type Deps = Pick<Services, "clock" | "random"> & { readonly store: ServerTx };
 
 /** Creates a challenge and returns its text, which is stored nowhere. */
-export async function newChallenge({ store, clock, random }: Home, given: NewChallenge): Promise<string> {
+export async function newChallenge({ store, clock, random }: Deps, given: NewChallenge): Promise<string> {
   const { lifetime = hours(1), facts = {}, ...fields } = given;
   // Hexadecimal, because clients put it into a string type that has few characters.
   const text = Buffer.from(random.token(24), "base64url").toString("hex");

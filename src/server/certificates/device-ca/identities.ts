@@ -56,12 +56,12 @@ async function startCache({ store }: Services): Promise<Remembered> {
 /** The payload for a change of several identities. */
 const EVERY = "*";
 
-type Home = Pick<Services, "running" | "clock"> & { readonly store: ServerTx };
+type Deps = Pick<Services, "running" | "clock"> & { readonly store: ServerTx };
 
 export const fingerprintOf = (der: Uint8Array): string => hash("sha256", der, "hex");
 
 /** Null for a certificate that this server has not issued, that is not valid now, or that is revoked. */
-export async function verifyIdentity(services: Home, der: Buffer): Promise<Identity | null> {
+export async function verifyIdentity(services: Deps, der: Buffer): Promise<Identity | null> {
   const fingerprint = fingerprintOf(der);
   const cache = services.running.find(deviceIdentityCache);
   const known = cache?.byFingerprint.get(fingerprint);
@@ -74,7 +74,7 @@ export async function verifyIdentity(services: Home, der: Buffer): Promise<Ident
  * changes `work` sends itself.
  */
 async function remembering(
-  { running }: Pick<Home, "running">,
+  { running }: Pick<Deps, "running">,
   fingerprint: string,
   own: number,
   work: () => Promise<Identity | null>,
@@ -96,7 +96,7 @@ async function remembering(
 
 /** Runs a transaction that issues the identity, and returns it unless it was not issued. Its device uses it at once. */
 export async function issuingIdentity(
-  services: Home,
+  services: Deps,
   { fingerprint }: Pick<Identity, "fingerprint">,
   work: () => Promise<(Row & Pick<Identity, "publicKey">) | null>,
 ): Promise<void> {
@@ -110,7 +110,7 @@ export async function issuingIdentity(
 
 /** Runs a transaction that binds the identity to a device, and remembers the outcome. */
 export async function bindingIdentity(
-  services: Home,
+  services: Deps,
   { fingerprint }: Pick<Identity, "fingerprint">,
   work: () => Promise<Identity | null>,
 ): Promise<void> {
@@ -118,7 +118,7 @@ export async function bindingIdentity(
 }
 
 /** The identity whose certificate has this serial number or SHA-256 fingerprint, in hex. */
-export async function namedIdentity(services: Home, name: string): Promise<Identity | null> {
+export async function namedIdentity(services: Deps, name: string): Promise<Identity | null> {
   const text = name.toLowerCase();
   if (!/^[0-9a-f]{1,64}$/.test(text)) return null;
   const known = services.running.find(deviceIdentityCache)?.byFingerprint.get(text);
@@ -130,7 +130,7 @@ export async function namedIdentity(services: Home, name: string): Promise<Ident
 
 const FINGERPRINT_LENGTH = 64;
 
-async function read(services: Home, fingerprint: string, der: Buffer): Promise<Identity | null> {
+async function read(services: Deps, fingerprint: string, der: Buffer): Promise<Identity | null> {
   // A row exists only for what this CA has issued, so unknown certificates cost one lookup and no signature.
   const row = await identityByFingerprint(services, fingerprint);
   if (!row || !isValid(row, services.clock.iso())) return null;
@@ -153,7 +153,7 @@ const isValid = ({ revoked_at, not_valid_before, not_valid_after }: Omit<Row, "c
  * none.
  */
 export async function identityBySerial(
-  { store, clock }: Pick<Home, "store" | "clock">,
+  { store, clock }: Pick<Deps, "store" | "clock">,
   serial: string,
 ): Promise<Bindable | null> {
   const text = serial.replaceAll(":", "").trim().toLowerCase();
@@ -167,7 +167,7 @@ export async function identityBySerial(
  * (`Mdm-Signature`). Null if the signature is not correct or its certificate is not accepted.
  */
 export async function identityOfSignature(
-  services: Home & Pick<Context, "cost">,
+  services: Deps & Pick<Context, "cost">,
   signature: Buffer,
   body: Buffer,
 ): Promise<Identity | null> {
@@ -268,7 +268,7 @@ export async function moveIdentity(
 
 /** Devices can no longer use these identities. Call this in a transaction. */
 export async function revokeIdentities(
-  { store, clock }: Pick<Home, "store" | "clock">,
+  { store, clock }: Pick<Deps, "store" | "clock">,
   ids: readonly number[],
 ): Promise<void> {
   await store.deviceIdentities.update({

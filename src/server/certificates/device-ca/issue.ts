@@ -44,10 +44,10 @@ export const certificateNames = limit({
 const FAIL_FAST = { failFast: true };
 
 /** The request gets no certificate. The text is for the log only: replies to all refusals are alike. */
-export class Refused extends Error {}
+export class IssueRefused extends Error {}
 
 /** A request that was opened, and whose signatures are correct. */
-export interface Asked {
+export interface OpenedRequest {
   readonly received: ReceivedRequest;
   readonly request: CertificateRequest;
   /** The request in DER. */
@@ -69,18 +69,21 @@ export interface Issuing {
   admit?(request: CertificateRequest): Promise<void>;
   /** Serializes requests that concern each other. */
   lockOf?(request: CertificateRequest): LockName;
-  /** What the new identity is for; null: the challenge allows nothing. Called in the transaction; may throw `Refused`. */
+  /**
+   * What the new identity is for; null: the challenge allows nothing. Called in the transaction; may throw
+   * `IssueRefused`.
+   */
   originOf(tx: ServerTx, request: CertificateRequest, now: string): Promise<Origin | null>;
 }
 
 /** A challenge allows one certificate. */
 export const byChallenge: Issuing = { mayRenew: () => true, originOf: ofChallenge };
 
-/** The certificate for the request, in DER. Throws `Refused`. */
+/** The certificate for the request, in DER. Throws `IssueRefused`. */
 export async function certify(
   ctx: Context,
   ca: DeviceCa,
-  { received, request, der }: Asked,
+  { received, request, der }: OpenedRequest,
   issuing: Issuing,
 ): Promise<Buffer> {
   const key = tokenHash(`${received.transaction.id}\n${createHash("sha256").update(der).digest("hex")}`);
@@ -93,7 +96,7 @@ export async function certify(
   checkRequest(request, issuing.acceptsEllipticKeys);
   const signer = isIdentity ? await renewedBy(ctx, received, request) : ((await issuing.renewedBy?.(request)) ?? null);
   const renewed = signer && issuing.mayRenew(signer) ? signer : null;
-  if (!renewed && received.type === messageTypes.renewalReq) throw new Refused("not signed by a valid identity");
+  if (!renewed && received.type === messageTypes.renewalReq) throw new IssueRefused("not signed by a valid identity");
   if (!renewed) await issuing.admit?.(request);
   const made = make(ctx, ca, request, key);
   const lock = issuing.lockOf?.(request);
@@ -137,11 +140,11 @@ export const HOST_CERTIFICATES = hostLimit("device_certificates", {
 async function countCertificate(inside: LimitServices, hostId: number | null | undefined): Promise<void> {
   if (hostId == null) return;
   const granted = await grant(inside, HOST_CERTIFICATES, new Map([[hostId, 1]]));
-  if (granted.get(hostId) !== 1) throw new Refused("the host has had too many certificates within a day");
+  if (granted.get(hostId) !== 1) throw new IssueRefused("the host has had too many certificates within a day");
 }
 
 const refuse = (reason: string): never => {
-  throw new Refused(reason);
+  throw new IssueRefused(reason);
 };
 
 /** The certificate that the same request got within the last day. */
@@ -187,7 +190,7 @@ async function ofChallenge(tx: ServerTx, { challenge }: CertificateRequest, now:
 
 type Asking = Pick<CertificateRequest, "publicKey" | "subject" | "spki" | "names">;
 
-/** Issues an identity to a device whose protocol is not SCEP, in the caller's transaction. Throws `Refused`. */
+/** Issues an identity to a device whose protocol is not SCEP, in the caller's transaction. Throws `IssueRefused`. */
 export async function issueIdentity(
   inside: Pick<Context, "store" | "clock">,
   ca: DeviceCa,
@@ -203,8 +206,8 @@ export async function issueIdentity(
 function checkRequest({ publicKey, subject }: Asking, acceptsEllipticKeys = false): void {
   const isElliptic = acceptsEllipticKeys && curveOf(publicKey) !== null;
   if (!isElliptic && !isRsaOf(publicKey, KEY_BITS.least, KEY_BITS.most))
-    throw new Refused("the key is too small or too large, or of a kind that is not accepted");
-  if (subject.length > certificateSubject.max) throw new Refused("the subject is too long");
+    throw new IssueRefused("the key is too small or too large, or of a kind that is not accepted");
+  if (subject.length > certificateSubject.max) throw new IssueRefused("the subject is too long");
 }
 
 /** Only the key, the subject and checked alternative names of the request are used. */
@@ -237,7 +240,7 @@ function readBack(certificate: Buffer): Certificate {
   try {
     return readCertificate(certificate);
   } catch {
-    throw new Refused("no valid certificate can have this subject");
+    throw new IssueRefused("no valid certificate can have this subject");
   }
 }
 

@@ -20,7 +20,7 @@ import { measured, proved } from "../../platform/core/http/strangers.ts";
 import { part } from "../../platform/core/running.ts";
 import { createFailureLimit } from "../../platform/rate-limits/failures.ts";
 import { type DeviceCa, deviceCa } from "./ca.ts";
-import { type Asked, byChallenge, certify, type Issuing, Refused } from "./issue.ts";
+import { byChallenge, certify, IssueRefused, type Issuing, type OpenedRequest } from "./issue.ts";
 
 const CAPABILITIES = ["Renewal", "SHA-1", "SHA-256", "AES", "DES3", "SCEPStandard", "POSTPKIOperation"];
 /** Every refusal is sent this long after its request, so that the time does not reveal where it failed. */
@@ -59,12 +59,12 @@ async function operate(ctx: Context, message: Buffer, issuing: Issuing): Promise
   const ca = await deviceCa(ctx);
   const asked = measured(ctx, () => read(ca, message));
   try {
-    if ("failure" in asked) throw new Refused(asked.detail);
+    if ("failure" in asked) throw new IssueRefused(asked.detail);
     const certificate = await certify(ctx, ca, asked, issuing);
     proved(ctx);
     return makeSuccess(answerTo(ca, asked.received), certificate, asked.received.signer, asked.cipher);
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof IssueRefused)) throw error;
     ctx.log.info({ address: ctx.address, reason: error.message }, "a device certificate was refused");
     const wait = ctx.running.of(failureLimit).fail(ctx);
     if (wait > 0) throw limitExceeded(wait);
@@ -86,11 +86,11 @@ interface Unreadable {
   readonly received: ReceivedRequest | null;
 }
 
-function read(ca: DeviceCa, bytes: Buffer): (Asked & { readonly cipher: Cipher }) | Unreadable {
+function read(ca: DeviceCa, bytes: Buffer): (OpenedRequest & { readonly cipher: Cipher }) | Unreadable {
   let received: ReceivedRequest | null = null;
   try {
     received = readScepRequest(bytes);
-    if (received.type === messageTypes.certPoll) throw new Refused("no request is ever pending here");
+    if (received.type === messageTypes.certPoll) throw new IssueRefused("no request is ever pending here");
     const { content: der, cipher } = openEnvelope(received.envelope, ca.certificate, ca.key);
     return { received, cipher, der, request: readRequest(der) };
   } catch (error) {

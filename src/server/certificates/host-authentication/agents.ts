@@ -7,7 +7,7 @@ import { type AgentForm, formOf } from "../../hosts/operations/kind.ts";
 import { openOperations } from "../../hosts/operations/queue.ts";
 import { channels } from "../../platform/core/channels.ts";
 import { createBatcher } from "../../platform/core/concurrency/batcher.ts";
-import { Cached } from "../../platform/core/concurrency/cached.ts";
+import { CachedValue } from "../../platform/core/concurrency/cached.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { authenticationRequired, limitExceeded } from "../../platform/core/errors.ts";
 import type { Caller } from "../../platform/core/http/proxies.ts";
@@ -138,7 +138,7 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
     if (oldest) drop(oldest);
   }
 
-  const teams = new Map<number, Cached<AgentOptions>>();
+  const teams = new Map<number, CachedValue<AgentOptions>>();
   const forgetOptions = () => {
     for (const cached of teams.values()) cached.forget();
     teams.clear();
@@ -181,7 +181,7 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
     async optionsOf(teamId) {
       const known = teams.get(teamId ?? 0);
       if (known) return known.get();
-      const made = new Cached(async () => {
+      const made = new CachedValue(async () => {
         const global = await config.current();
         const team = teamId === null ? null : await store.teams.get(teamId);
         return team?.agent_options ?? global.agent_options;

@@ -14,7 +14,7 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, gt, isNull, oneOf, type Predicate } from "../../platform/store/query.ts";
 import { findEnrollSecrets } from "../../settings/enroll-secrets/service.ts";
 import { dropUnusedIdentities, type Identity, namedIdentity } from "../device-ca/identities.ts";
-import { type Issuing, type Origin, Refused } from "../device-ca/issue.ts";
+import { IssueRefused, type Issuing, type Origin } from "../device-ca/issue.ts";
 
 const HOST_IDENTITY = "host_identity";
 export const identityUuid = limit({
@@ -36,7 +36,7 @@ export const issuing = (ctx: Context): Issuing => ({
   admit: async ({ challenge }) => {
     const checked = await checkEnrollSecret(ctx, challenge, ctx);
     if ("teamId" in checked) return countForSecret(ctx, "device identities", checked.secretHash);
-    throw checked.wait > 0 ? limitExceeded(checked.wait) : new Refused("the enroll secret is unknown");
+    throw checked.wait > 0 ? limitExceeded(checked.wait) : new IssueRefused("the enroll secret is unknown");
   },
   lockOf: (request) => `host identity ${uuidOf(request)?.toLowerCase() ?? ""}`,
   originOf: (tx, request) => originOf(ctx, tx, request),
@@ -46,7 +46,7 @@ async function originOf({ clock }: Context, tx: ServerTx, request: CertificateRe
   const [secret] = await findEnrollSecrets({ store: tx, clock }, [request.challenge ?? ""]);
   if (!secret) return null;
   const uuid = uuidOf(request);
-  if (uuid === null) throw new Refused("the common name is not the hardware UUID of a machine");
+  if (uuid === null) throw new IssueRefused("the common name is not the hardware UUID of a machine");
   // An identity that nothing has used is worth nothing any more: its machine asks for another one.
   await dropUnusedIdentities(tx, { purpose: HOST_IDENTITY, hardware_uuid: uuid });
   return {

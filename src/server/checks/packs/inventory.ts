@@ -1,7 +1,7 @@
 import type { PackStats, QueryStats } from "../../hosts/hosts/details.ts";
 import type { InventorySource } from "../../hosts/hosts/inventory/source.ts";
 import { toCount, toNumber, unixToIso } from "../../platform/agent-protocol/numbers.ts";
-import { has, type Row, text, type Warn } from "../../platform/agent-protocol/rows.ts";
+import { type AgentRow, has, text, type Warn } from "../../platform/agent-protocol/rows.ts";
 import { limit } from "../../platform/core/limits.ts";
 
 export const SCHEDULE_STATISTICS = limit({
@@ -21,12 +21,12 @@ function packType(pack: string): string {
   return /^team-\d+$/.test(pack) ? pack : "";
 }
 
-function wallTime(row: Row): number {
+function wallTime(row: AgentRow): number {
   return has(row, "wall_time_ms") ? count(row.wall_time_ms) : (toCount((toNumber(row.wall_time) ?? 0) * 1000) ?? 0);
 }
 
 /** Parses the agent's schedule statistics by pack. Queries outside packs do not come from this server. */
-function packStats(rows: readonly Row[], warn: Warn): PackStats[] {
+function packStats(rows: readonly AgentRow[], warn: Warn): PackStats[] {
   const packs = new Map<string, Map<string, QueryStats>>();
   let queries = 0;
   for (const row of rows) {

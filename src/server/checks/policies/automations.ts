@@ -152,7 +152,7 @@ export const forgetInConfig = (ctx: Context, policyIds: readonly number[]): Prom
     lock: "config",
   });
 
-export interface Reported {
+export interface ReportedPolicies {
   readonly place: Place;
   readonly on: readonly number[];
   readonly off: readonly number[];
@@ -162,10 +162,10 @@ export interface Reported {
  * Sets which policies the failing-policy webhooks and tickets of these scopes report. Runs in the caller's transaction,
  * which must hold the lock "config" and, for teams, "enroll_secrets".
  */
-export async function setReported(inside: Context, changes: readonly Reported[]): Promise<void> {
+export async function setReported(inside: Context, changes: readonly ReportedPolicies[]): Promise<void> {
   const { store } = inside;
   const now = inside.clock.iso();
-  const ofTeams = new Map<number, Reported>();
+  const ofTeams = new Map<number, ReportedPolicies>();
   for (const change of changes) {
     if (change.place.scope === "team") ofTeams.set(change.place.team_id!, change);
     else if (change.place.scope === "no_team") {
@@ -191,7 +191,7 @@ export async function setReported(inside: Context, changes: readonly Reported[])
 /** The webhook settings with the changed policies; null if nothing changes. */
 function withPolicies<T extends { failing_policies_webhook: FailingPoliciesWebhook }>(
   hooks: T,
-  { on, off }: Reported,
+  { on, off }: ReportedPolicies,
 ): T | null {
   const before = hooks.failing_policies_webhook.policy_ids;
   const gone = new Set(off);

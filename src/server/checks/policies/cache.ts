@@ -3,7 +3,7 @@
 import { inScope, type LabelScope } from "../../hosts/labels/scope.ts";
 import { POLICY_PREFIX } from "../../platform/agent-protocol/names.ts";
 import { channels } from "../../platform/core/channels.ts";
-import { Cached } from "../../platform/core/concurrency/cached.ts";
+import { CachedValue } from "../../platform/core/concurrency/cached.ts";
 import type { Services } from "../../platform/core/context.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { isOfTeam, isOnPlatform, labelScopes, labelsByHost, type Place } from "./applies.ts";
@@ -70,7 +70,7 @@ export async function createPolicyCache(
   gateChanged: PolicySnapshot["gateChanged"],
 ): Promise<PolicyCache> {
   const { store } = services;
-  const policies = new Cached(async (): Promise<PolicySnapshot> => {
+  const policies = new CachedValue(async (): Promise<PolicySnapshot> => {
     const columns = [
       "id",
       "result_id",

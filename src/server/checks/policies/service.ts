@@ -29,7 +29,7 @@ import {
   wholeColumns,
 } from "./rules.ts";
 import { policyOnWire } from "./wire.ts";
-import { type Changed, insertPolicies, type PolicyLabels, updatePolicies } from "./write.ts";
+import { type ChangedPolicy, insertPolicies, type PolicyLabels, updatePolicies } from "./write.ts";
 
 /** Serializes changes of policies; caches are notified at the commit. */
 export const changingPolicies = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
@@ -123,7 +123,11 @@ interface Changing {
   readonly labels: GivenLabels | undefined;
 }
 
-async function changeInside(inside: Context, before: PolicyRow, { given, set, labels }: Changing): Promise<Changed> {
+async function changeInside(
+  inside: Context,
+  before: PolicyRow,
+  { given, set, labels }: Changing,
+): Promise<ChangedPolicy> {
   const ofPatch = await patchColumns(inside, before, given, before);
   const change = await updatePolicy(inside, before, { ...set, ...ofPatch }, labels);
   await recordActivity(inside, "edited_policy", await detailsOf(inside, change.row));
@@ -143,7 +147,7 @@ export async function updatePolicy(
   before: PolicyRow,
   set: Partial<Columns>,
   labels: GivenLabels | undefined,
-): Promise<Changed> {
+): Promise<ChangedPolicy> {
   const [changed] = await updatePolicies(ctx, [{ before, set, labels: labels && (await labelsNamed(ctx, labels)) }]);
   return changed!;
 }
@@ -152,7 +156,7 @@ export async function updatePolicy(
  * Removes outdated results from host rows in the background, after the change has been committed. What a stop leaves
  * undone is done by a job.
  */
-export function settleResults(ctx: Context, changes: readonly Changed[]): void {
+export function settleResults(ctx: Context, changes: readonly ChangedPolicy[]): void {
   dropResults(
     ctx,
     changes.flatMap((change) => change.outdated ?? []),

@@ -11,7 +11,7 @@ import { inPlace, type Place } from "./applies.ts";
 import { patchColumns } from "./patch.ts";
 import { checkAutomations, checkTier, type GivenLabels, givenLabels, wholeColumns } from "./rules.ts";
 import { changingPolicies, insertPolicy, settleResults, updatePolicy } from "./service.ts";
-import type { Changed } from "./write.ts";
+import type { ChangedPolicy } from "./write.ts";
 
 const NO_LABELS: GivenLabels = { names: [], rule: "include_any" };
 
@@ -23,7 +23,7 @@ export async function applySpecs(ctx: Context, given: readonly PolicySpec[]): Pr
     checkTier(ctx, spec);
     return { spec, columns: wholeColumns(spec), labels: givenLabels(spec) ?? NO_LABELS };
   });
-  const changes: Changed[] = [];
+  const changes: ChangedPolicy[] = [];
   await changingPolicies(ctx, async (inside) => {
     changes.length = 0;
     const places = new Map<string, Place>();

@@ -66,22 +66,22 @@ export interface PolicyChange {
   readonly labels: PolicyLabels | undefined;
 }
 
-export interface Changed {
+export interface ChangedPolicy {
   readonly row: PolicyRow;
   /** The result id that the change has invalidated. */
   readonly outdated: number | null;
 }
 
-export async function updatePolicies(ctx: Context, changes: readonly PolicyChange[]): Promise<Changed[]> {
+export async function updatePolicies(ctx: Context, changes: readonly PolicyChange[]): Promise<ChangedPolicy[]> {
   // Checked even if the SQL is unchanged, since a changed platform may make more hosts run it.
   for (const { before, set } of changes)
     admitPolicy(ctx, { name: before.name, query: set.query ?? before.query, team_id: before.team_id });
-  const changed: Changed[] = [];
+  const changed: ChangedPolicy[] = [];
   for await (const some of parts(changes)) changed.push(...(await updatePart(ctx, some)));
   return changed;
 }
 
-async function updatePart(ctx: Context, changes: readonly PolicyChange[]): Promise<Changed[]> {
+async function updatePart(ctx: Context, changes: readonly PolicyChange[]): Promise<ChangedPolicy[]> {
   const { store, clock } = ctx;
   const now = clock.iso();
   if (await addPremium(ctx, changes)) checkLicenseRuns(ctx);

@@ -2,7 +2,7 @@
 
 import { ALL_HOSTS } from "../../hosts/labels/builtin-labels.ts";
 import { channels } from "../../platform/core/channels.ts";
-import { Cached } from "../../platform/core/concurrency/cached.ts";
+import { CachedValue } from "../../platform/core/concurrency/cached.ts";
 import type { Services } from "../../platform/core/context.ts";
 import type { ServerStore } from "../../platform/core/tables.ts";
 import { and, eq, gt, oneOf } from "../../platform/store/query.ts";
@@ -72,7 +72,7 @@ const NAMES_MAX = 20_000;
 
 export async function createPlanCache(services: Services): Promise<PlanCache> {
   const { store } = services;
-  const plan = new Cached(() => loadPlan(services));
+  const plan = new CachedValue(() => loadPlan(services));
   /** Names in our format that match no query. */
   const unknown = new Set<string>();
   const forget = () => {

@@ -3,7 +3,7 @@
 import type { AgentHost } from "../../certificates/host-authentication/agents.ts";
 import { recordRefused } from "../../hosts/enrollment/refused.ts";
 import { requestRefetch } from "../../hosts/hosts/write.ts";
-import { judge, type Machine, type Verdict } from "../../hosts/managed-agents/machines.ts";
+import { judge, type Machine, type MachineVerdict } from "../../hosts/managed-agents/machines.ts";
 import { setConflict, setMachine } from "../../hosts/managed-agents/rows.ts";
 import { type Conflict, machineOf } from "../../hosts/managed-agents/tables.ts";
 import { channels, hostsPayload } from "../../platform/core/channels.ts";
@@ -48,8 +48,13 @@ export async function checkMachine(
   throw verdict === "copy" ? copyRefused() : hasOtherHardware();
 }
 
-function compare({ store, clock }: Context, { hostId }: AgentHost, key: string, machine: Machine): Promise<Verdict> {
-  const work = async (tx: ServerTx): Promise<Verdict> => {
+function compare(
+  { store, clock }: Context,
+  { hostId }: AgentHost,
+  key: string,
+  machine: Machine,
+): Promise<MachineVerdict> {
+  const work = async (tx: ServerTx): Promise<MachineVerdict> => {
     const row = await tx.managedAgents.first({ where: and(eq("id", hostId), eq("agent_key_hash", tokenHash(key))) });
     // The key was replaced since it was looked up.
     if (!row) throw authenticationRequired();

@@ -1,10 +1,10 @@
 import type { InventorySource } from "../../hosts/hosts/inventory/source.ts";
 import { tableExists } from "../../platform/agent-protocol/detail-query.ts";
-import { has, type Row, text } from "../../platform/agent-protocol/rows.ts";
+import { type AgentRow, has, text } from "../../platform/agent-protocol/rows.ts";
 
 interface Installed {
   /** Null: the managed agent is not installed. */
-  readonly row: Row | null;
+  readonly row: AgentRow | null;
 }
 
 /** What the managed agent reports of itself, through a table of its own. */

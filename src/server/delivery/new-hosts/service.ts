@@ -22,14 +22,14 @@ interface Known {
   readonly bytes: Buffer;
   readonly sha256: string;
 }
-type Backing = Pick<Context, "running">;
+type Deps = Pick<Context, "running">;
 
 /** Read again only after a change: anybody may ask for them. */
 const readFiles = part("files for new hosts", () => new Map<AgentFile, Known>());
 
 const sha256Of = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
-async function load({ running }: Backing, name: AgentFile): Promise<Known | null> {
+async function load({ running }: Deps, name: AgentFile): Promise<Known | null> {
   const known = running.of(readFiles);
   const before = known.get(name);
   if (before !== undefined && before.version === (await versionOf(name))) return before;
@@ -41,10 +41,10 @@ async function load({ running }: Backing, name: AgentFile): Promise<Known | null
 }
 
 /** Null: this server has no file of the agent. */
-export const handedOutAgent = (ctx: Backing): Promise<Pick<Known, "bytes" | "sha256"> | null> => load(ctx, "agent");
+export const handedOutAgent = (ctx: Deps): Promise<Pick<Known, "bytes" | "sha256"> | null> => load(ctx, "agent");
 
 /** Null: this server has no file of the agent. */
-export const agentSha256 = async (ctx: Backing): Promise<string | null> => (await load(ctx, "agent"))?.sha256 ?? null;
+export const agentSha256 = async (ctx: Deps): Promise<string | null> => (await load(ctx, "agent"))?.sha256 ?? null;
 
 export async function agentFile(
   ctx: Pick<Context, "running" | "settings" | "log">,

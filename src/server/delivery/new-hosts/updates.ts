@@ -1,7 +1,7 @@
 // Offers agents the version that this server hands out, signed with a key that they know from their enrollment.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { type AgentUpdate, isNewer, updateStatement, versionInFile } from "../../../agent-wire/update.ts";
-import { Cached } from "../../platform/core/concurrency/cached.ts";
+import { CachedValue } from "../../platform/core/concurrency/cached.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { type PartServices, part } from "../../platform/core/running.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
@@ -11,7 +11,7 @@ const LOCK = "agent-signing-key";
 /** The agent's version is in its first lines. */
 const START = 500;
 
-const ownKey = part("key of agent updates", (services) => new Cached(() => load(services)));
+const ownKey = part("key of agent updates", (services) => new CachedValue(() => load(services)));
 const signed = part("signed agent", () => ({ last: null as AgentUpdate | null }));
 
 const readKey = (text: string): KeyObject =>

@@ -6,7 +6,7 @@ import { type LicenseAccount, type LicenseAsset, type LicenseClient, platformsOf
 import { lookUp, type StoreListing } from "./store-lookup.ts";
 import type { StorePlatform } from "./tables.ts";
 
-type Needs = Pick<Services, "running" | "dryRun" | "settings" | "clock"> & { readonly store: ServerTx };
+type Deps = Pick<Services, "running" | "dryRun" | "settings" | "clock"> & { readonly store: ServerTx };
 
 /** All apps of the token's location. Books are left out. */
 export async function readLibrary(client: LicenseClient): Promise<LicenseAsset[]> {
@@ -37,7 +37,7 @@ export async function writeLibrary(store: ServerTx, tokenId: number, assets: rea
 
 /** Asks the store for names, icons and newest versions. Throws `LookupError`. */
 export async function readListings(
-  services: Needs,
+  services: Deps,
   assets: readonly { readonly adam_id: string; readonly platforms: readonly StorePlatform[] }[],
   { country_code: country }: { readonly country_code: string },
 ): Promise<void> {

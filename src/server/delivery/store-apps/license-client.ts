@@ -73,7 +73,7 @@ const MAX_PAGES = 10_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT = 30_000;
 
-type Needs = Pick<Services, "running" | "dryRun" | "settings">;
+type Deps = Pick<Services, "running" | "dryRun" | "settings">;
 
 /** One asset for one device. */
 export interface DeviceLicense {
@@ -97,7 +97,7 @@ export interface LicenseClient {
   settled(eventId: string): Promise<boolean>;
 }
 
-export function licenseClient(services: Needs, token: string): LicenseClient {
+export function licenseClient(services: Deps, token: string): LicenseClient {
   const base = services.settings.vpp_url.replace(/\/+$/, "");
 
   async function call<T>(schema: z.ZodType<T>, path: string, body?: unknown): Promise<T> {
@@ -150,7 +150,7 @@ export function platformsOf({ supportedPlatforms }: Pick<LicenseAsset, "supporte
   return [...(has("macos") ? ["darwin" as const] : []), ...(has("ios") ? ["ios" as const, "ipados" as const] : [])];
 }
 
-async function send(services: Needs, url: string, token: string, body: unknown): Promise<OutboundReply> {
+async function send(services: Deps, url: string, token: string, body: unknown): Promise<OutboundReply> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const request = body === undefined ? {} : { method: "POST" as const, body: JSON.stringify(body) };
   try {

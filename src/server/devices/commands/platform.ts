@@ -41,12 +41,12 @@ export interface CommandPlatform {
 
 export const commandPlatforms = extensionPoint<CommandPlatform>("platforms of commands");
 
-type Backing = Pick<Context, "extensions">;
+type Deps = Pick<Context, "extensions">;
 
-export const platformServing = ({ extensions }: Backing, host: Pick<HostRow, "platform">): CommandPlatform | null =>
+export const platformServing = ({ extensions }: Deps, host: Pick<HostRow, "platform">): CommandPlatform | null =>
   extensions.of(commandPlatforms).find((platform) => platform.serves(host)) ?? null;
 
-export function platformOfLane({ extensions }: Backing, lane: Lane): CommandPlatform {
+export function platformOfLane({ extensions }: Deps, lane: Lane): CommandPlatform {
   const platform = extensions.of(commandPlatforms).find((one) => one.lane === lane);
   if (!platform) throw new Error(`no platform has commands in the lane ${lane}`);
   return platform;

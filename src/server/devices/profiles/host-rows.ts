@@ -11,10 +11,10 @@ import { and, eq, oneOf } from "../../platform/store/query.ts";
 import type { HostProfileRow } from "./platform.ts";
 import { nextState, type ProfileEvent } from "./state.ts";
 
-export type Backing = Pick<Context, "store" | "clock">;
+export type ProfileDeps = Pick<Context, "store" | "clock">;
 
 /** Changes profiles of these hosts in the caller's transaction, and then their status. */
-export const changingHosts = ({ store, clock }: Backing, hostIds: readonly number[], work: () => Promise<void>) =>
+export const changingHosts = ({ store, clock }: ProfileDeps, hostIds: readonly number[], work: () => Promise<void>) =>
   changingProfiles(store, clock.iso(), hostIds, { work, statusesOf: (ids) => statusesOf(store, ids) });
 
 /** The worst status of each host's profiles. */
@@ -29,7 +29,7 @@ async function statusesOf(store: ServerTx, hostIds: readonly number[]): Promise<
 
 /** Applies an event to each of the rows, in the caller's transaction. Returns how many have changed. */
 export async function applyEvents(
-  backing: Backing,
+  backing: ProfileDeps,
   events: readonly { readonly row: HostProfileRow; readonly event: ProfileEvent }[],
 ): Promise<number> {
   const { store } = backing;
@@ -58,7 +58,7 @@ export async function applyEvents(
 
 /** The host's answer to a command that installs or removes a profile. Answers to earlier commands change nothing. */
 export async function profileAnswered(
-  backing: Backing,
+  backing: ProfileDeps,
   hostId: number,
   commandUuid: string,
   event: Extract<ProfileEvent, { type: "acknowledged" | "error" | "unsendable" }>,
@@ -72,7 +72,7 @@ export async function profileAnswered(
 }
 
 /** A profile that a host has. `installed_at` is null if the host does not report it. */
-export interface Installed {
+export interface InstalledProfile {
   readonly identifier: string;
   readonly installed_at: string | null;
 }
@@ -80,7 +80,7 @@ export interface Installed {
 /** Compares a host's report with its profiles. Returns the rows that would change, with their events. */
 export function eventsOfReport(
   rows: readonly HostProfileRow[],
-  installed: readonly Installed[],
+  installed: readonly InstalledProfile[],
   reportedAt: number,
 ): { row: HostProfileRow; event: ProfileEvent }[] {
   const reported_at = isoAt(reportedAt);
@@ -100,7 +100,7 @@ export function eventsOfReport(
 }
 
 /** The hosts are not managed any more: nothing is known of their profiles. */
-export async function forgetProfiles(backing: Backing, hostIds: readonly number[]): Promise<void> {
+export async function forgetProfiles(backing: ProfileDeps, hostIds: readonly number[]): Promise<void> {
   // Most devices that enroll are new.
   if (!(await backing.store.hostProfiles.first({ where: oneOf("host_id", hostIds) }))) return;
   await changingHosts(backing, hostIds, async () => {
@@ -110,7 +110,7 @@ export async function forgetProfiles(backing: Backing, hostIds: readonly number[
 
 /** What hosts have of a profile is known by its new name, whatever its state is. */
 export async function renameOnHosts(
-  store: Pick<Backing["store"], "hostProfiles">,
+  store: Pick<ProfileDeps["store"], "hostProfiles">,
   profileUuid: string,
   { name, identifier }: Pick<HostProfileRow, "name" | "identifier">,
 ): Promise<void> {

@@ -38,7 +38,7 @@ export interface TeamName {
 }
 
 /** By the id of the host's row: the command that was queued, or null if the platform needs none. */
-export type Queued = ReadonlyMap<number, string | null>;
+export type QueuedCommands = ReadonlyMap<number, string | null>;
 
 export interface ProfilePlatform {
   readonly name: PlatformName;
@@ -67,8 +67,8 @@ export interface ProfilePlatform {
   /** Devices ask for the certificates of a profile only after they have answered that they have it. */
   readonly enrollsLater?: true;
   /** Queue commands, in the caller's transaction. */
-  install(inside: Context, deliveries: readonly Delivery[]): Promise<Queued>;
-  remove(inside: Context, rows: readonly HostProfileRow[]): Promise<Queued>;
+  install(inside: Context, deliveries: readonly Delivery[]): Promise<QueuedCommands>;
+  remove(inside: Context, rows: readonly HostProfileRow[]): Promise<QueuedCommands>;
   created(profile: ProfileRow, team: TeamName): Entry;
   deleted(profile: ProfileRow, team: TeamName): Entry;
   /** Profiles of this kind were replaced as a whole. */

@@ -15,7 +15,7 @@ import { eq } from "../../platform/store/query.ts";
 import { NotMade } from "../commands/made-late.ts";
 import { isRequested, variablesOf } from "./authorities.ts";
 import { profileAnswered } from "./host-rows.ts";
-import { type Challenged, challengesOf } from "./scep.ts";
+import { type ChallengedProfile, challengesOf } from "./scep.ts";
 import { namesIn, replaceNames } from "./variables.ts";
 
 /** A value cannot be had. The message is shown with the profile: it contains no secret. */
@@ -69,7 +69,7 @@ export async function fillOrFail(
 }
 
 /** A device that gets the same command again gets the same, as long as it is valid. */
-async function givenFor(ctx: Context, { challenge, authority }: Challenged): Promise<Given> {
+async function givenFor(ctx: Context, { challenge, authority }: ChallengedProfile): Promise<Given> {
   const { requested, requested_at } = challenge;
   const isContained = authority.type === "hosted_ca_a";
   const isValid = isContained || ctx.clock.now() < Date.parse(requested_at ?? "") + LIFETIME;

@@ -98,7 +98,7 @@ const hostIdsOf = (wanted: readonly { readonly row: HostProfileRow }[]): Set<num
   new Set(wanted.map(({ row }) => row.host_id));
 
 /** A way to a certificate for a profile on a host, with the authority. */
-export interface Challenged {
+export interface ChallengedProfile {
   readonly challenge: RowOf<typeof profileChallenges>;
   readonly authority: RowOf<typeof certificateAuthorities>;
 }
@@ -108,7 +108,7 @@ export async function challengesOf(
   store: ServerTx,
   names: readonly string[],
   { host_id, uuid }: { readonly host_id: number; readonly uuid: string },
-): Promise<Challenged[]> {
+): Promise<ChallengedProfile[]> {
   const authorities = byId(await findAuthorities(store, namedIn(names)));
   const own = and(eq("host_id", host_id), eq("command_uuid", uuid));
   const row = authorities.size === 0 ? null : await store.hostProfiles.first({ where: own });

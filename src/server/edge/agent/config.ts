@@ -9,7 +9,7 @@ import type { AgentReply } from "../../platform/agent-protocol/wire.ts";
 import { channels } from "../../platform/core/channels.ts";
 import { seconds } from "../../platform/core/clock.ts";
 import { createBatcher } from "../../platform/core/concurrency/batcher.ts";
-import { Cached } from "../../platform/core/concurrency/cached.ts";
+import { CachedValue } from "../../platform/core/concurrency/cached.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { platformFamily } from "../../platform/core/platforms.ts";
 import { and, oneOf } from "../../platform/store/query.ts";
@@ -168,13 +168,13 @@ export async function createConfigCache(
   { store, config, clock, log }: Services,
   plans: PlanCache,
 ): Promise<ConfigCache> {
-  const teams = new Map<number, Cached<TeamConfig>>();
+  const teams = new Map<number, CachedValue<TeamConfig>>();
 
-  function cached(teamId: number | null): Cached<TeamConfig> {
+  function cached(teamId: number | null): CachedValue<TeamConfig> {
     const key = teamId ?? 0;
     const existing = teams.get(key);
     if (existing) return existing;
-    const made = new Cached(async () => {
+    const made = new CachedValue(async () => {
       const [global, plan] = await Promise.all([config.current(), plans.get()]);
       const team = teamId === null ? null : await store.teams.get(teamId);
       return teamConfig(

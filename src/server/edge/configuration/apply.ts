@@ -12,7 +12,7 @@ import { authorize } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import type { LockName } from "../../platform/store/locks.ts";
 import { setVariables } from "../../settings/variables/secrets.ts";
-import { type Given, refusal } from "./changes.ts";
+import { type RequestedChange, refusal } from "./changes.ts";
 import { resolveFiles } from "./files.ts";
 import type { Kind, Part } from "./kind.ts";
 import { kindOf, kinds, locks } from "./kinds.ts";
@@ -40,7 +40,7 @@ export async function applyConfiguration(caller: Context, body: Body): Promise<R
   const ctx = isPlanner ? asWriter(caller) : caller;
   const texts: Texts = new Map(Object.entries(body.secrets ?? {}));
   checkKinds({ changes: body.changes, pins: body.pins });
-  const changes = body.changes.map((change, index): Given => ({ ...change, index, shape: kindOf(change) }));
+  const changes = body.changes.map((change, index): RequestedChange => ({ ...change, index, shape: kindOf(change) }));
   const request = await readRequest(ctx, changes, texts, contentsIn(body.files ?? {}));
   const variables = Object.entries(body.variables ?? {}).map(([name, value]) => ({ name, value }));
   if (variables.length > 0) authorize(ctx, "variables:write", null);
@@ -69,7 +69,7 @@ async function askOutside(ctx: Context, request: Request, skip: boolean): Promis
 
 interface Asking {
   readonly request: Request;
-  readonly changes: readonly Given[];
+  readonly changes: readonly RequestedChange[];
   readonly texts: Texts;
   readonly asked: Asked;
   readonly pins: NonNullable<Body["pins"]>;
@@ -82,7 +82,7 @@ async function write(ctx: Context, { request, changes, texts, asked, pins, varia
   const current = new Map<string, Thing>();
   for await (const thing of inTurns(thingsOf(shared, rows))) current.set(keyOf(thing), thing);
   const teamChanges = changes.filter(({ kind }) => kind === "team");
-  const namesOf = (wanted: Given["action"]) =>
+  const namesOf = (wanted: RequestedChange["action"]) =>
     new Set(teamChanges.filter(({ action }) => action === wanted).map(({ name }) => name));
   const work: Work = {
     ctx,
@@ -113,7 +113,7 @@ async function write(ctx: Context, { request, changes, texts, asked, pins, varia
 }
 
 /** Checks that the object exists (or not) as the change expects, and that the caller may change it there. */
-function checkPlace({ ctx, current, teams, leaving }: Work, given: Given, made: ReadonlySet<string>): void {
+function checkPlace({ ctx, current, teams, leaving }: Work, given: RequestedChange, made: ReadonlySet<string>): void {
   const { kind, owner, name, action } = given;
   const teamName = kind === "team" ? name : owner === NO_TEAM_NAME ? null : owner;
   const team = teamName === null ? undefined : teams.get(teamName);

@@ -7,19 +7,19 @@ import { ApiError, type FieldError } from "../../platform/core/errors.ts";
 import type { KindShape } from "./kind.ts";
 import type { Thing } from "./values.ts";
 
-export interface Given extends ThingChange {
+export interface RequestedChange extends ThingChange {
   /** The index of the change in the request. */
   readonly index: number;
   readonly shape: KindShape;
 }
 
 /** A change whose value was parsed. */
-export interface Step<W> extends Given {
+export interface Step<W> extends RequestedChange {
   readonly wanted: W;
 }
 
 /** The parsed value, in the form in which the state shows it. */
-export interface Wanted {
+export interface DesiredValue {
   readonly value: Thing["value"];
 }
 
@@ -37,14 +37,14 @@ export function describeThing(
  * Names of the change's own fields begin with `change.`. All others are paths in its value, with or without the
  * prefix `value.`.
  */
-function placed(given: Given, { name, reason }: FieldError): FieldError {
+function placed(given: RequestedChange, { name, reason }: FieldError): FieldError {
   return {
     name: `changes.${given.index}${placeOf(given, name)}`,
     reason: `${describeThing(given, given.shape)}: ${reason}`,
   };
 }
 
-function placeOf({ shape }: Given, name: string): string {
+function placeOf({ shape }: RequestedChange, name: string): string {
   if (name === "base") return "";
   if (name.startsWith("change.")) return `.${name.slice("change.".length)}`;
   const path = name === "value" || name.startsWith("value.") ? name : `value.${name}`;
@@ -54,7 +54,7 @@ function placeOf({ shape }: Given, name: string): string {
 }
 
 /** The error for one change, with its index in the request. */
-export const refusal = (given: Given, error: ApiError): ApiError =>
+export const refusal = (given: RequestedChange, error: ApiError): ApiError =>
   new ApiError(
     error.status,
     error.message,
@@ -65,7 +65,7 @@ export const refusal = (given: Given, error: ApiError): ApiError =>
   );
 
 /** Adds the change to the errors that `work` throws. */
-export async function locating<R>(given: Given, work: () => R | Promise<R>): Promise<R> {
+export async function locating<R>(given: RequestedChange, work: () => R | Promise<R>): Promise<R> {
   try {
     return await work();
   } catch (error) {
@@ -77,7 +77,10 @@ export async function locating<R>(given: Given, work: () => R | Promise<R>): Pro
 export const MAX_LISTED = 100;
 
 /** Parses every change before any error is thrown. All errors are reported together, with the status of the first. */
-export async function readAll<R>(changes: readonly Given[], read: (given: Given) => R): Promise<R[]> {
+export async function readAll<R>(
+  changes: readonly RequestedChange[],
+  read: (given: RequestedChange) => R,
+): Promise<R[]> {
   const results: R[] = [];
   const errors: FieldError[] = [];
   let first: ApiError | null = null;

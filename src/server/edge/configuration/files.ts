@@ -2,7 +2,7 @@
 import { invalid, invalidFields } from "../../platform/core/errors.ts";
 import { filesOf } from "../../platform/files/service.ts";
 import { completeUploads } from "../../platform/uploads/service.ts";
-import { type Given, MAX_LISTED, refusal } from "./changes.ts";
+import { MAX_LISTED, type RequestedChange, refusal } from "./changes.ts";
 import type { FileRef, Kind } from "./kind.ts";
 import { kindOf } from "./kinds.ts";
 import type { Request } from "./request.ts";
@@ -31,7 +31,7 @@ export async function resolveFiles({ ctx, current }: Pick<Work, "ctx" | "current
 
 const filesIn = (kind: Kind, value: unknown): readonly FileRef[] => kind.files?.(value) ?? [];
 
-const missingError = (given: Given, { name, sha256 }: FileRef) =>
+const missingError = (given: RequestedChange, { name, sha256 }: FileRef) =>
   refusal(
     given,
     invalid("value", `the file ${JSON.stringify(name)} with the SHA-256 digest ${sha256} was not uploaded`),

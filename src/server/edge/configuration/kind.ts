@@ -3,7 +3,7 @@ import type { Action } from "../../../api/access.ts";
 import type { ConfigurationState } from "../../../api/edge/configuration.ts";
 import type { Context } from "../../platform/core/context.ts";
 import type { OrderedLock } from "../../platform/store/locks.ts";
-import type { Given, Step } from "./changes.ts";
+import type { RequestedChange, Step } from "./changes.ts";
 import type { SharedRows } from "./shared-rows.ts";
 import type { Contents, Json, Texts, Thing } from "./values.ts";
 import type { Work } from "./work.ts";
@@ -36,7 +36,7 @@ export interface Part<Rows, Wanted, Prepared> {
   readonly rows: Rows;
   /** What is created or updated, in the order of the request. */
   readonly steps: readonly Step<Wanted>[];
-  readonly gone: readonly Given[];
+  readonly gone: readonly RequestedChange[];
   readonly prepared: Prepared;
 }
 
@@ -49,9 +49,9 @@ export interface Kind<Rows = unknown, Wanted = unknown, Prepared = unknown> exte
   /** The lock of the feature, if it is none of those that every apply takes (`locks` in kinds.ts). */
   readonly lock?: OrderedLock;
   /** What the caller must be allowed to do. */
-  action(given: Given): Action;
+  action(given: RequestedChange): Action;
   /** Another kind that parses and writes this change together with its own. */
-  writtenWith?(given: Given): string | null;
+  writtenWith?(given: RequestedChange): string | null;
   /** Rows that the caller may write, besides those of `SharedRows`. Runs in the transaction. */
   load(ctx: Context, shared: SharedRows): Promise<Rows>;
   /** The current objects. A generator builds each of them only when it is used. */
@@ -65,11 +65,11 @@ export interface Kind<Rows = unknown, Wanted = unknown, Prepared = unknown> exte
   /** Reorders what has no order, so that the order in a reply does not depend on secret texts. */
   inReply?(value: Json): Json;
   /** Parses a value, without the store. 422 for a violated rule. */
-  read(ctx: Context, given: Given, texts: Texts, contents: Contents): Wanted;
+  read(ctx: Context, given: RequestedChange, texts: Texts, contents: Contents): Wanted;
   /** The files that a value refers to. `write` gets the ids of their rows in `work.files`. */
   files?(value: unknown): readonly FileRef[];
   /** Checks the name in a deletion. */
-  checkGone?(given: Given): void;
+  checkGone?(given: RequestedChange): void;
   /** Checks that need the network, before the transaction. */
   prepare?(ctx: Context, steps: readonly Step<Wanted>[], skip: boolean): Promise<Prepared>;
   /** Writes what differs. Without `remove`, also deletes. */

@@ -7,7 +7,7 @@ import type { Context } from "../../platform/core/context.ts";
 import { ApiError, alreadyExists, invalid } from "../../platform/core/errors.ts";
 import { needPremium } from "../../platform/core/http/tier.ts";
 import { authorize } from "../../platform/core/security/access.ts";
-import { type Given, MAX_LISTED, readAll, type Step } from "./changes.ts";
+import { MAX_LISTED, type RequestedChange, readAll, type Step } from "./changes.ts";
 import type { Kind } from "./kind.ts";
 import { isKnown, kindOf, kinds } from "./kinds.ts";
 import { type Contents, keyOf, type Texts } from "./values.ts";
@@ -39,13 +39,13 @@ export function contentsIn(files: Readonly<Record<string, string>>): Contents {
 /** The parsed changes of one kind. */
 interface Changes {
   readonly steps: Step<unknown>[];
-  readonly gone: Given[];
+  readonly gone: RequestedChange[];
 }
 export type Request = ReadonlyMap<Kind, Changes>;
 
 export async function readRequest(
   ctx: Context,
-  changes: readonly Given[],
+  changes: readonly RequestedChange[],
   texts: Texts,
   contents: Contents,
 ): Promise<Request> {
@@ -62,7 +62,7 @@ export async function readRequest(
   return request;
 }
 
-function checkShape({ kind, owner, name, action, shape: { owners, per } }: Given): void {
+function checkShape({ kind, owner, name, action, shape: { owners, per } }: RequestedChange): void {
   if (!owners.includes(owner === null ? "global" : owner === NO_TEAM_NAME ? "no_team" : "team"))
     throw invalid("change.owner", `objects of kind ${kind} cannot have this owner`);
   if (per === "one" && name !== kind) throw invalid("change.name", `must be ${kind}`);
@@ -72,17 +72,17 @@ function checkShape({ kind, owner, name, action, shape: { owners, per } }: Given
 }
 
 /** Checks the role for an object of a team whose id is known. */
-export const authorizeOn = (ctx: Context, given: Given, teamId: number | null): void =>
+export const authorizeOn = (ctx: Context, given: RequestedChange, teamId: number | null): void =>
   authorize(ctx, kindOf(given).action(given), teamId);
 
 /** Checks that need no data from the store: the tier, and the role for objects that belong to no team. */
-function admit(ctx: Context, given: Given): void {
+function admit(ctx: Context, given: RequestedChange): void {
   if (given.owner !== null || given.kind === "team") needPremium(ctx);
   const isTeams = given.kind === "team" && given.action === "update";
   if ((given.owner === null && !isTeams) || given.owner === NO_TEAM_NAME) authorizeOn(ctx, given, null);
 }
 
-function readOne(ctx: Context, request: Request, given: Given, texts: Texts, contents: Contents): void {
+function readOne(ctx: Context, request: Request, given: RequestedChange, texts: Texts, contents: Contents): void {
   const own = kindOf(given);
   const other = own.writtenWith?.(given) ?? null;
   const kind = other === null ? own : kindOf({ kind: other });

@@ -3,7 +3,7 @@ import type { ThingKey } from "../../../api/edge/configuration.ts";
 import type { NamedLabel } from "../../hosts/labels/scope.ts";
 import type { Context } from "../../platform/core/context.ts";
 import type { TeamRow } from "../../settings/teams/access.ts";
-import type { Given, Step } from "./changes.ts";
+import type { RequestedChange, Step } from "./changes.ts";
 import type { SharedRows } from "./shared-rows.ts";
 import { isSame, keyOf, type Texts, type Thing } from "./values.ts";
 
@@ -39,7 +39,7 @@ export function differs(work: Work, thing: ThingKey, value: unknown): boolean {
   return now === undefined || !isSame(now.value, value);
 }
 
-export function count({ applied }: Work, changes: readonly Pick<Given, "action">[]): void {
+export function count({ applied }: Work, changes: readonly Pick<RequestedChange, "action">[]): void {
   for (const { action } of changes) applied[action]++;
 }
 

@@ -1,6 +1,6 @@
 // The API's description for machines and for readers. It never changes while the server runs. Building it takes up to a
 // second of processor time, so that a thread does it, once: neither the first reader nor others pay for it.
-import { Cached } from "../../platform/core/concurrency/cached.ts";
+import { CachedValue } from "../../platform/core/concurrency/cached.ts";
 import { startThread } from "../../platform/core/concurrency/thread.ts";
 import { part } from "../../platform/core/running.ts";
 import { version } from "../../platform/core/version.ts";
@@ -18,4 +18,4 @@ async function build(): Promise<ApiDescription> {
 }
 
 /** Built for the first reader, because most servers have none. After a failure, the next one tries again. */
-export const apiDescription = part("description of the API", () => new Cached(build));
+export const apiDescription = part("description of the API", () => new CachedValue(build));

@@ -1,6 +1,6 @@
 import type { ApiError } from "../../platform/core/errors.ts";
 import { html } from "./html.ts";
-import type { Shown } from "./page.ts";
+import type { PageContent } from "./page.ts";
 import { plural } from "./parts.ts";
 
 const titles: Record<number, string> = {
@@ -13,7 +13,7 @@ const titles: Record<number, string> = {
 };
 
 /** The reply to a link of a device's own page that is unknown or no longer valid. */
-export const linkEndedPage = (): Shown => ({
+export const linkEndedPage = (): PageContent => ({
   title: "This link does not work",
   status: 401,
   shape: "narrow",
@@ -30,7 +30,7 @@ interface ErrorPlace {
   readonly back?: string | null;
 }
 
-export function errorPage(error: ApiError, { signedIn = false, reference, back = null }: ErrorPlace = {}): Shown {
+export function errorPage(error: ApiError, { signedIn = false, reference, back = null }: ErrorPlace = {}): PageContent {
   const title = titles[error.status] ?? (error.status >= 500 ? "Something went wrong" : "The request failed");
   return {
     title,

@@ -1,7 +1,7 @@
 // Protection against forged forms: each form carries a token bound to the browser's session, and the origin of the
 // request is checked.
 import { createHmac } from "node:crypto";
-import { Cached } from "../../platform/core/concurrency/cached.ts";
+import { CachedValue } from "../../platform/core/concurrency/cached.ts";
 import { ApiError, unsupportedMediaType } from "../../platform/core/errors.ts";
 import { type BodySource, formFields, readBytes } from "../../platform/core/http/body.ts";
 import { sameText } from "../../platform/core/random.ts";
@@ -12,7 +12,10 @@ const FORM_MAX = 64 * 1024;
 export const FORM_FIELD = "form_token";
 
 /** The key for form tokens, shared by all servers. It never changes, so it is read only once. */
-export const formKey = part("key for form tokens", (services) => new Cached(() => serverSecret(services, "web_forms")));
+export const formKey = part(
+  "key for form tokens",
+  (services) => new CachedValue(() => serverSecret(services, "web_forms")),
+);
 
 /** A token bound to the session, or to the form cookie without a session. Neither can be derived from it. */
 export const formToken = (key: string, kind: "session" | "form", value: string): string =>

@@ -22,7 +22,7 @@ export interface Visit {
   sendCookie(cookie: string): void;
 }
 
-export interface Shown {
+export interface PageContent {
   readonly title: string;
   readonly body: Html;
   readonly status?: number;
@@ -33,7 +33,7 @@ export interface Shown {
 }
 
 /** A page, a path to redirect to (303), or a complete response. */
-export type Answer = Shown | { readonly to: string } | Response;
+export type Answer = PageContent | { readonly to: string } | Response;
 
 export interface Page {
   readonly method: "GET" | "POST";

@@ -15,7 +15,7 @@ import { cameFromElsewhere, FORM_FIELD, formKey, formRefused, formToken, readFor
 import { pageHeaders } from "./headers.ts";
 import { type Html, html } from "./html.ts";
 import { layout, organization, type Part } from "./layout.ts";
-import type { Answer, Page, Shown, Visit } from "./page.ts";
+import type { Answer, Page, PageContent, Visit } from "./page.ts";
 import { setupPage } from "./pages/first-admin-page.ts";
 
 /** Handles a request for a page. `asError` logs unexpected exceptions and converts them to an error. */
@@ -198,7 +198,7 @@ type Menu = { readonly name: string; readonly csrf: Html; readonly parts: readon
 
 async function shown(
   ctx: Pick<Context, "config" | "settings">,
-  answer: Shown,
+  answer: PageContent,
   menu?: Menu,
   part?: string,
 ): Promise<Response> {

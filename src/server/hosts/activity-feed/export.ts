@@ -1,6 +1,6 @@
 // Exports activities as a file, streamed page by page, so that memory use does not depend on their number.
 import type { z } from "zod";
-import type { Streamed } from "../../../api/bodies.ts";
+import type { StreamedBody } from "../../../api/bodies.ts";
 import type { Activity, activitiesApi } from "../../../api/platform/activities.ts";
 import type { ActivityRow } from "../../platform/activities/chain.ts";
 import type { Context } from "../../platform/core/context.ts";
@@ -28,7 +28,7 @@ const columns = [
 
 type Query = z.output<typeof activitiesApi.export.query>;
 
-export function exportActivities(ctx: Context, { format, ...filters }: Query): Streamed {
+export function exportActivities(ctx: Context, { format, ...filters }: Query): StreamedBody {
   const where = activitiesWhere(filters);
   const text = format === "csv" ? csvOf : ndjsonOf;
 

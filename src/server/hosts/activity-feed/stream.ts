@@ -1,6 +1,6 @@
 // Activities as server-sent events (WHATWG HTML, 9.2). Resumable by the chain position of the last event read.
 import type { z } from "zod";
-import type { Streamed } from "../../../api/bodies.ts";
+import type { StreamedBody } from "../../../api/bodies.ts";
 import { activitiesApi } from "../../../api/platform/activities.ts";
 import { userStreams } from "../../accounts/sessions/streams.ts";
 import type { Context } from "../../platform/core/context.ts";
@@ -17,7 +17,7 @@ const READERS_MAX = 100;
 
 type Query = z.output<typeof activitiesApi.stream.query>;
 
-export async function streamActivities(ctx: Context, { last = 0, once, ...filters }: Query): Promise<Streamed> {
+export async function streamActivities(ctx: Context, { last = 0, once, ...filters }: Query): Promise<StreamedBody> {
   const seen = ctx.headers?.get("last-event-id")?.trim() ?? "";
   if (!/^\d{0,15}$/.test(seen)) throw badRequest(`Invalid Last-Event-ID: ${seen.slice(0, 100)}`, "Last-Event-ID");
   const where = activitiesWhere(filters);

@@ -12,10 +12,10 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, gt } from "../../platform/store/query.ts";
 import { contextOf, REQUESTER_GONE } from "../../platform/tasks/requester.ts";
 import { type HostRow, hostFor } from "../hosts/access.ts";
-import type { Expected } from "../hosts/selection.ts";
+import type { ExpectedSelection } from "../hosts/selection.ts";
 import { spend } from "./budget.ts";
 import { aboutApproval } from "./request.ts";
-import type { Asked } from "./tables.ts";
+import type { ApprovalSelection } from "./tables.ts";
 import { type ApprovalRow, permissions, shownRow, stateOf, viewOf } from "./view.ts";
 
 /** Serializes changes of one request. */
@@ -24,7 +24,7 @@ export const approvalLock = (id: number) => ({ lock: `approval-${id}` as const }
 /** What approvals are asked for. */
 export interface ApprovedActs {
   /** The ids of the hosts, if they are the expected ones and the caller may do this to all of them. */
-  hosts(ctx: Context, action: Action, asked: Asked, expected: Expected): Promise<number[]>;
+  hosts(ctx: Context, action: Action, asked: ApprovalSelection, expected: ExpectedSelection): Promise<number[]>;
   wipe(ctx: Context, host: HostRow, wipeType?: WindowsWipeType): Promise<unknown>;
   /**
    * Deletes the hosts in the name of the requester. `beside` runs in the transaction that makes the task. Returns when

@@ -7,7 +7,7 @@ import { hours, isoAt } from "../../platform/core/clock.ts";
 import { type Context, within } from "../../platform/core/context.ts";
 import { conflict } from "../../platform/core/errors.ts";
 import { and, eq, gt, oneOf } from "../../platform/store/query.ts";
-import type { ApprovalAction, Asked } from "./tables.ts";
+import type { ApprovalAction, ApprovalSelection } from "./tables.ts";
 import { type ApprovalRow, viewOf } from "./view.ts";
 
 /** How long a request can be approved. */
@@ -33,7 +33,7 @@ export function needsApproval(
 export async function requestApproval(
   ctx: Context,
   action: ApprovalAction,
-  asked: Asked,
+  asked: ApprovalSelection,
   ids: readonly number[],
 ): Promise<Approval> {
   const { user, clock } = ctx;

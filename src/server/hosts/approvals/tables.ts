@@ -17,7 +17,7 @@ export type ApprovalAction = (typeof approvalActions)[number];
 export type ApprovalState = (typeof approvalStates)[number];
 
 /** The selection of the hosts. */
-export interface Asked {
+export interface ApprovalSelection {
   readonly ids?: readonly number[];
   readonly filters?: BodyHostFilter;
   /** How a Windows host is wiped. */
@@ -58,7 +58,7 @@ export const approvals = table(
  * The selection of the hosts, kept until the action is done. From the approval on it is a list of ids. A table of its
  * own, as it may be large.
  */
-export const approvalChoices = table("approval_choices", { id: idOf("approvals"), asked: packed<Asked>() });
+export const approvalChoices = table("approval_choices", { id: idOf("approvals"), asked: packed<ApprovalSelection>() });
 
 /**
  * The teams of the hosts; 0 is no team. Not a reference, because deleting a team must not make the request visible to

@@ -11,7 +11,7 @@ import { NO_TEAM } from "./tables.ts";
 import { moveExposure } from "./vulnerabilities.ts";
 
 /** The versions and titles on one host. */
-export type Listed = Pick<RowOf<Tables["hostSoftware"]>, "software_ids" | "title_ids">;
+export type ListedSoftware = Pick<RowOf<Tables["hostSoftware"]>, "software_ids" | "title_ids">;
 
 /** By id of a version or title. */
 export type Sums = Map<number, number>;
@@ -25,7 +25,7 @@ export class CountChanges {
   readonly #teams = new Map<number, TeamSums>();
 
   /** Records that a host of the team had `before` and has `after`. */
-  note(teamId: number | null, before: Listed | undefined, after: Listed | undefined): void {
+  note(teamId: number | null, before: ListedSoftware | undefined, after: ListedSoftware | undefined): void {
     const { versions, titles } = this.of(teamId ?? NO_TEAM);
     addAll(versions, before?.software_ids, -1);
     addAll(versions, after?.software_ids, 1);
@@ -81,7 +81,10 @@ export const removeSoftwareChanges = (tx: ServerTx, rows: readonly { readonly id
   );
 
 /** The lists of hosts, which must be locked by the transaction. */
-export async function listsOf(tx: ServerTx, hostIds: readonly number[]): Promise<Map<number, Listed & { id: number }>> {
+export async function listsOf(
+  tx: ServerTx,
+  hostIds: readonly number[],
+): Promise<Map<number, ListedSoftware & { id: number }>> {
   return byId(await tx.hostSoftware.pick(["id", "software_ids", "title_ids"], { where: oneOf("id", hostIds) }));
 }
 

@@ -80,7 +80,7 @@ export interface DirectoryClient {
   post<T>(schema: z.ZodType<T>, path: string, body: unknown, permissions: string): Promise<T>;
 }
 
-type Needs = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
+type Deps = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
 
 const TIMEOUT = seconds(30);
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -91,7 +91,7 @@ const WAIT_MAX = minutes(2);
 
 const PERSON_FIELDS = Object.keys(Person.shape).join(",");
 
-export function directoryClient(services: Needs, credentials: Credentials): DirectoryClient {
+export function directoryClient(services: Deps, credentials: Credentials): DirectoryClient {
   const base = services.settings.directory_graph_url.replace(/\/+$/, "");
   let token: { readonly text: string; readonly until: number } | null = null;
 
@@ -174,7 +174,7 @@ function valid<T>(schema: z.ZodType<T>, reply: OutboundReply): T {
   throw new DirectoryError("unreachable", "a reply of the directory is not valid");
 }
 
-async function send(services: Needs, url: string, request: OutboundRequest): Promise<OutboundReply> {
+async function send(services: Deps, url: string, request: OutboundRequest): Promise<OutboundReply> {
   try {
     return await fetchVendor(services, url, { ...request, timeout: TIMEOUT, maxBytes: MAX_BYTES });
   } catch (error) {

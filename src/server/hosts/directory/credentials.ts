@@ -79,7 +79,10 @@ export async function checkWithDirectory(ctx: Context, wanted: Credentials, at: 
   }
 }
 
-/** In a transaction with the lock `DIRECTORY_CREDENTIALS_LOCK`. Refused if the credentials are others than before the check. */
+/**
+ * In a transaction with the lock `DIRECTORY_CREDENTIALS_LOCK`. Refused if the credentials are others than before the
+ * check.
+ */
 export async function keepCredentials(
   inside: Context,
   before: CredentialsRow | null,

@@ -13,7 +13,7 @@ import type { HostRow } from "../hosts/access.ts";
 import { hosts } from "../hosts/tables.ts";
 import type { hostDiskEncryption } from "./tables.ts";
 
-export type Asked = NonNullable<RowOf<typeof hostDiskEncryption>["asked"]>;
+export type EncryptionRequest = NonNullable<RowOf<typeof hostDiskEncryption>["asked"]>;
 
 interface Offered extends Pick<HostRow, "id" | "platform" | "platform_like"> {
   readonly disk_encryption_enabled?: boolean | null | undefined;
@@ -49,13 +49,13 @@ export async function requestRotation(ctx: Pick<Context, "store">, host: HostRow
 export async function offeredTo(
   { store }: Pick<Context, "store">,
   { id, platform, platform_like, disk_encryption_enabled }: Offered,
-): Promise<Asked | null> {
+): Promise<EncryptionRequest | null> {
   if (disk_encryption_enabled !== true || (await store.managedAgents.get(id)) === null) return null;
   if (platform === "darwin") return "rotate";
   return platformFamily(platform, platform_like) === "linux" ? "escrow" : null;
 }
 
-async function ask({ store }: Pick<Context, "store">, { id }: HostRow, asked: Asked): Promise<void> {
+async function ask({ store }: Pick<Context, "store">, { id }: HostRow, asked: EncryptionRequest): Promise<void> {
   if ((await store.managedAgents.get(id)) === null)
     throw badRequest("the host has no managed agent, which would have to do it");
   await store.tx(async (tx) => {
@@ -65,7 +65,7 @@ async function ask({ store }: Pick<Context, "store">, { id }: HostRow, asked: As
 }
 
 /** Whether the agent is to be sent it now: of several servers, only one sends it. */
-export async function isSentNow(store: ServerTx, id: number, asked: Asked): Promise<boolean> {
+export async function isSentNow(store: ServerTx, id: number, asked: EncryptionRequest): Promise<boolean> {
   return store.tx(async (tx) => {
     const where = and(eq("id", id), eq("asked", asked));
     const isMine = (await tx.hostDiskEncryption.update({ where, set: { asked: null } })) > 0;

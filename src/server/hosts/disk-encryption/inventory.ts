@@ -1,5 +1,5 @@
 import { toNumber } from "../../platform/agent-protocol/numbers.ts";
-import { type Row, text } from "../../platform/agent-protocol/rows.ts";
+import { type AgentRow, text } from "../../platform/agent-protocol/rows.ts";
 import { channels } from "../../platform/core/channels.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { byId } from "../../platform/core/maps.ts";
@@ -7,10 +7,10 @@ import { oneOf } from "../../platform/store/query.ts";
 import { type InventorySource, NOTHING_TO_WRITE, type SourceWriter } from "../hosts/inventory/source.ts";
 
 /** FileVault is on if at least one user can unlock the disk. */
-const isEncryptedDarwin = (row: Row): boolean => (toNumber(row.unlocked_by) ?? 0) > 0;
+const isEncryptedDarwin = (row: AgentRow): boolean => (toNumber(row.unlocked_by) ?? 0) > 0;
 
 /** Whether the disk mounted at "/" is encrypted; null if the agent did not report it. */
-function isEncryptedLinux(rows: readonly Row[]): boolean | null {
+function isEncryptedLinux(rows: readonly AgentRow[]): boolean | null {
   const root = rows.filter((row) => text(row, "path") === "/");
   return root.length === 0 ? null : root.some((row) => text(row, "encrypted").trim() === "1");
 }
@@ -18,7 +18,7 @@ function isEncryptedLinux(rows: readonly Row[]): boolean | null {
 /** Win32_EncryptableVolume.GetConversionStatus: Windows encrypts the disk, or was stopped while it did so. */
 const ENCRYPTING = ["2", "4"];
 
-const windowsDisk = (rows: readonly Row[]): DiskReport => {
+const windowsDisk = (rows: readonly AgentRow[]): DiskReport => {
   const own = rows.filter((row) => isDriveC(text(row, "drive_letter")));
   return {
     isOn: own.some((row) => text(row, "protection_status").trim() === "1"),

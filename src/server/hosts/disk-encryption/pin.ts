@@ -1,7 +1,7 @@
 // Whether the disk of a Windows host needs a PIN before Windows starts.
 import { tableExists } from "../../platform/agent-protocol/detail-query.ts";
 import { toNumber } from "../../platform/agent-protocol/numbers.ts";
-import { type Row, text } from "../../platform/agent-protocol/rows.ts";
+import { type AgentRow, text } from "../../platform/agent-protocol/rows.ts";
 import { channels } from "../../platform/core/channels.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { oneOf } from "../../platform/store/query.ts";
@@ -11,7 +11,7 @@ import { isDriveC } from "./inventory.ts";
 /** Win32_EncryptableVolume.GetKeyProtectorType: the TPM together with a PIN. */
 const TPM_AND_PIN = 4;
 
-const isPin = (row: Row): boolean =>
+const isPin = (row: AgentRow): boolean =>
   toNumber(row.key_protector_type) === TPM_AND_PIN && isDriveC(text(row, "drive_letter"));
 
 function startWriter({ store }: Services): SourceWriter<boolean> {

@@ -44,13 +44,13 @@ type Own = "identifier" | "team_id" | "created_at" | "updated_at" | "last_enroll
 /** Columns of the host that the protocol reports. */
 export type ReportedFields = Partial<Omit<InsertOf<Tables["hosts"]>, Own>>;
 
-export interface Matched<R> {
+export interface MatchedHost<R> {
   readonly request: R;
   /** The host that enrolls again; null: a new one. */
   readonly known: HostRow | null;
 }
 
-export interface Enrolled<R> {
+export interface EnrolledHost<R> {
   readonly request: R;
   readonly row: HostRow;
   readonly isNew: boolean;
@@ -61,15 +61,15 @@ export interface EnrollmentKind<R extends EnrollRequest> {
   /** Pending actions in this lane end when a host enrolls again. Null: the protocol ends them itself. */
   readonly lane: Lane | null;
   /** What to write to the hosts, in the order of `matched`. Called before the transaction. */
-  reported(matched: readonly Matched<R>[], now: number): Promise<readonly ReportedFields[]>;
+  reported(matched: readonly MatchedHost<R>[], now: number): Promise<readonly ReportedFields[]>;
   /** When agents of this kind last enrolled, for those of the hosts that have a key of this kind. */
   lastEnrolled(tx: ServerTx, hosts: readonly HostRow[]): Promise<ReadonlyMap<number, string>>;
   /** The hosts that enroll only by requests that name them (`hostId`), because the machine has proved that. */
   guarded?(tx: ServerTx, hosts: readonly HostRow[], now: number): Promise<ReadonlySet<number>>;
   /** The requests whose hosts another machine uses now. */
-  taken?(tx: ServerTx, matched: readonly (Matched<R> & { known: HostRow })[], now: number): Promise<ReadonlySet<R>>;
+  taken?(tx: ServerTx, matched: readonly (MatchedHost<R> & { known: HostRow })[], now: number): Promise<ReadonlySet<R>>;
   /** Writes the keys and other rows of the protocol's own tables, in the transaction that enrolls the hosts. */
-  write(tx: ServerTx, enrolled: readonly Enrolled<R>[], now: number): Promise<void>;
+  write(tx: ServerTx, enrolled: readonly EnrolledHost<R>[], now: number): Promise<void>;
   /** Drops cached ids: a row that `reported` refers to was deleted, and the enrollment starts over. */
   forget(): void;
 }
@@ -84,4 +84,4 @@ export interface Refusal {
   readonly wait: number;
 }
 
-export type Outcome<R> = Enrolled<R> | Refusal;
+export type EnrollmentOutcome<R> = EnrolledHost<R> | Refusal;

@@ -8,18 +8,18 @@ import {
   soleHostWithUuid,
   storedIdentifier,
 } from "../hosts/identifier.ts";
-import type { EnrollRequest, Hardware, Matched } from "./kind.ts";
+import type { EnrollRequest, Hardware, MatchedHost } from "./kind.ts";
 import { hostsOfHardware } from "./kind.ts";
 
-type Match<R> = Matched<R> & {
+type Match<R> = MatchedHost<R> & {
   /** The identifier to store. */
   readonly identifier: string;
 };
 
-type Home = Pick<Context, "store" | "extensions">;
+type Deps = Pick<Context, "store" | "extensions">;
 
 /** The known host of each request, if there is one. */
-export async function matchHosts<R extends EnrollRequest>(ctx: Home, requests: readonly R[]): Promise<Match<R>[]> {
+export async function matchHosts<R extends EnrollRequest>(ctx: Deps, requests: readonly R[]): Promise<Match<R>[]> {
   const { store } = ctx;
   const spellings = requests.flatMap(({ identifier }) => identifierSpellings(identifier));
   const rows = await store.hosts.list({ where: oneOf("identifier", spellings) });
@@ -56,7 +56,7 @@ const isPlaceholder = ({ identifier, hardware_serial, node_key_hash }: HostRow):
   node_key_hash === null && identifier === storedIdentifier(hardware_serial);
 
 /** The hosts that device management knows by the hardware of the requests. */
-async function managedHosts<R extends EnrollRequest>({ store, extensions }: Home, requests: readonly R[]) {
+async function managedHosts<R extends EnrollRequest>({ store, extensions }: Deps, requests: readonly R[]) {
   const asked = requests.filter((request): request is R & { hardware: Hardware } => request.hardware !== undefined);
   const ids = new Map<EnrollRequest, number>();
   for (const lookup of asked.length === 0 ? [] : extensions.of(hostsOfHardware)) {

@@ -38,9 +38,9 @@ const checks = part("checks of enroll secrets", ({ store, clock, running }) => (
   }),
 }));
 
-type Backing = Pick<Context, "running">;
+type Deps = Pick<Context, "running">;
 
-export async function checkEnrollSecret({ running }: Backing, given: unknown, caller: Caller): Promise<SecretCheck> {
+export async function checkEnrollSecret({ running }: Deps, given: unknown, caller: Caller): Promise<SecretCheck> {
   const { secrets, home } = running.of(checks);
   const secret = typeof given === "string" ? given : "";
   const found = secret === "" ? null : await secrets.add(secret);
@@ -56,7 +56,7 @@ const SECRET = /"enroll_secret"\s*:\s*"((?:[^"\\]|\\.){1,512})"/;
  * Whether the body of an enrollment has a right secret, with little work: such enrollments are not refused because of what
  * strangers do. Wrong ones are not counted.
  */
-export async function hasRightSecret({ running }: Backing, bytes: Buffer): Promise<boolean> {
+export async function hasRightSecret({ running }: Deps, bytes: Buffer): Promise<boolean> {
   const secret = textOf(SECRET.exec(bytes.toString("utf8"))?.[1]);
   return secret !== "" && (await running.of(checks).secrets.add(secret)) !== null;
 }
@@ -70,4 +70,4 @@ function textOf(written = ""): string {
 }
 
 /** Resolves when no lookup is in progress. */
-export const secretChecksIdle = ({ running }: Backing): Promise<void> => running.of(checks).secrets.idle();
+export const secretChecksIdle = ({ running }: Deps): Promise<void> => running.of(checks).secrets.idle();

@@ -15,7 +15,7 @@ import { HostChanged, insertHosts, updateKnownHosts } from "../hosts/enrolled.ts
 import { storedIdentifier } from "../hosts/identifier.ts";
 import { joinedLabels, joinLabels } from "../labels/joined.ts";
 import { enrollLock } from "./expected.ts";
-import type { Enrolled, EnrollmentKind, EnrollRequest, Outcome, Refusal } from "./kind.ts";
+import type { EnrolledHost, EnrollmentKind, EnrollmentOutcome, EnrollRequest, Refusal } from "./kind.ts";
 import { matchHosts } from "./match.ts";
 import { moveEnrolledHosts } from "./move.ts";
 import { NewHostsRate } from "./new-hosts-rate.ts";
@@ -26,7 +26,7 @@ import { judgeReenrollment } from "./rule.ts";
 type Plan = Refused | Insert | Again;
 /** `known`: the host of another team. */
 type Refused = Refusal & { readonly known?: HostRow };
-type Decided<R> = Enrolled<R> | Refused;
+type Decided<R> = EnrolledHost<R> | Refused;
 interface Insert {
   readonly insert: InsertOf<Tables["hosts"]>;
 }
@@ -44,7 +44,7 @@ interface HostEnrollment<R> {
    * Enrolls a machine whose enroll secret the caller has checked. Requests that arrive while others are processed share
    * a transaction. `since`: see `Batcher`.
    */
-  enroll(request: R, since?: number): Promise<Outcome<R>>;
+  enroll(request: R, since?: number): Promise<EnrollmentOutcome<R>>;
   /** Resolves when no enrollment is in progress. */
   idle(): Promise<void>;
 }
@@ -202,7 +202,7 @@ interface Planned<R extends EnrollRequest> {
 async function write<R extends EnrollRequest>(
   ctx: Services,
   { tx, kind, requests, plans }: Planned<R>,
-): Promise<(Enrolled<R> | null)[]> {
+): Promise<(EnrolledHost<R> | null)[]> {
   const inserts = plans.flatMap((plan) => ("insert" in plan ? [plan.insert] : []));
   const created = await insertHosts(tx, inserts);
   const systems: SystemChange[] = created.flatMap(({ id, os_version_id }) =>
@@ -241,7 +241,7 @@ function movesOf(again: readonly Again[]): Map<number | null, HostRow[]> {
 
 function recordNew(
   { store, clock }: Pick<Context, "store" | "clock">,
-  enrolled: readonly Enrolled<EnrollRequest>[],
+  enrolled: readonly EnrolledHost<EnrollRequest>[],
 ): Promise<void> {
   const created = enrolled.filter(({ isNew }) => isNew);
   return recordActivities(

@@ -1,5 +1,5 @@
 // How lock, unlock and wipe are shown while they wait for the host, whichever way they are delivered.
-import type { OperationView, Seen } from "../operations/kind.ts";
+import type { OperationActivity, OperationView } from "../operations/kind.ts";
 import { cancelScript } from "../operations/upcoming.ts";
 import type { HostAction } from "./deliverer.ts";
 
@@ -12,7 +12,7 @@ const types: Readonly<Record<HostAction, string>> = {
 
 export const actionView = (action: HostAction): OperationView => ({
   upcoming: async (_, { id, display_name, platform }, operations) => {
-    const own: Seen["details"] = action === "lock" ? { view_pin: false } : { host_platform: platform };
+    const own: OperationActivity["details"] = action === "lock" ? { view_pin: false } : { host_platform: platform };
     return operations.map(() => ({
       type: types[action],
       details: { host_id: id, host_display_name: display_name, ...own },

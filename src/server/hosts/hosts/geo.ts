@@ -8,7 +8,7 @@ import type { Services } from "../../platform/core/context.ts";
 import { startedPart } from "../../platform/core/running.ts";
 import { BadSetting } from "../../platform/core/security/tls.ts";
 
-type Holder = Pick<Services, "settings" | "clock" | "log" | "running">;
+type Deps = Pick<Services, "settings" | "clock" | "log" | "running">;
 
 interface Geo {
   reader: Reader<CityResponse>;
@@ -47,7 +47,7 @@ async function stampOf(file: string): Promise<string> {
 }
 
 /** Undefined if no database is configured or the database has no entry for the address. */
-export function geolocationOf(services: Holder, address: string): HostGeolocation | undefined {
+export function geolocationOf(services: Deps, address: string): HostGeolocation | undefined {
   const geo = services.running.find(geoDatabase);
   if (geo === null || address === "") return undefined;
   lookAgain(services, geo);
@@ -64,7 +64,7 @@ export function geolocationOf(services: Holder, address: string): HostGeolocatio
 }
 
 /** Reloads the file in the background. The current request uses the data that is already loaded. */
-function lookAgain({ settings, clock, log }: Holder, geo: Geo): void {
+function lookAgain({ settings, clock, log }: Deps, geo: Geo): void {
   const file = settings.geoip_database;
   if (file === undefined || geo.looking || clock.now() - geo.lookedAt < LOOK_EVERY) return;
   geo.looking = true;

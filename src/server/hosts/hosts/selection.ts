@@ -3,10 +3,10 @@ import { type Selection, SelectionHeaders, selectionHeaders, selectionOf } from 
 import type { Context } from "../../platform/core/context.ts";
 import { badRequest, preconditionRequired, selectionMoved } from "../../platform/core/errors.ts";
 
-export type Expected = Partial<Selection>;
+export type ExpectedSelection = Partial<Selection>;
 
 /** The selection that the caller claims to have seen. Empty if the caller sends none and is not required to. */
-export function expectedSelection({ headers, settings, user }: Context): Expected {
+export function expectedSelection({ headers, settings, user }: Context): ExpectedSelection {
   const given = (name: string) => headers?.get(name) ?? undefined;
   const { count: countHeader, digest: digestHeader } = selectionHeaders;
   const texts: Record<string, string | undefined> = {
@@ -29,10 +29,10 @@ export function expectedSelection({ headers, settings, user }: Context): Expecte
 
 const hosts = (count: number) => `${count} ${count === 1 ? "host" : "hosts"}`;
 
-export const isGiven = ({ count, digest }: Expected): boolean => count !== undefined || digest !== undefined;
+export const isGiven = ({ count, digest }: ExpectedSelection): boolean => count !== undefined || digest !== undefined;
 
 /** 409 unless the selected hosts are the expected ones. */
-export async function checkSelection(expected: Expected, ids: readonly number[]): Promise<void> {
+export async function checkSelection(expected: ExpectedSelection, ids: readonly number[]): Promise<void> {
   const { count, digest } = expected;
   if (count !== undefined && count !== ids.length)
     throw selectionMoved(selectionHeaders.count, hosts(count), String(ids.length));

@@ -1,7 +1,7 @@
 // Dynamic labels, cached in memory. Agents report whether their host is a member by answering the label's query.
 
 import { channels } from "../../platform/core/channels.ts";
-import { Cached } from "../../platform/core/concurrency/cached.ts";
+import { CachedValue } from "../../platform/core/concurrency/cached.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { platformFamily } from "../../platform/core/platforms.ts";
 import { eq } from "../../platform/store/query.ts";
@@ -35,7 +35,7 @@ export interface LabelCache {
 }
 
 export async function createLabelCache({ store }: Pick<Services, "store">): Promise<LabelCache> {
-  const labels = new Cached(async (): Promise<DynamicLabels> => {
+  const labels = new CachedValue(async (): Promise<DynamicLabels> => {
     const rows = await store.labels.pick(["id", "query", "platform", "asked_teams", "asked_revision"], {
       where: eq("label_membership_type", "dynamic"),
     });

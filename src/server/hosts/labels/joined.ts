@@ -1,6 +1,6 @@
 // The built-in labels that hosts join when they enroll: the one of every host, and those of platforms whose devices may have
 // no agent that answers the label's query. Their ids never change while a server runs.
-import { Cached } from "../../platform/core/concurrency/cached.ts";
+import { CachedValue } from "../../platform/core/concurrency/cached.ts";
 import { part } from "../../platform/core/running.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, oneOf } from "../../platform/store/query.ts";
@@ -15,7 +15,7 @@ export interface JoinedLabels {
 export const joinedLabels = part(
   "labels that hosts join",
   ({ store }) =>
-    new Cached(async (): Promise<JoinedLabels> => {
+    new CachedValue(async (): Promise<JoinedLabels> => {
       const names = [ALL_HOSTS, ...platformLabels.map(({ name }) => name)];
       const rows = await store.labels.pick(["id", "name"], {
         where: and(oneOf("name", names), eq("label_type", "builtin")),

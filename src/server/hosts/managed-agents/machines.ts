@@ -35,7 +35,7 @@ export const noMachine: KnownMachine = { hardware_uuid: null, runs: [] };
  * - `copy`: a run that another machine has replaced by returning.
  * - `other hardware`: the key was copied to a machine with another hardware UUID.
  */
-export type Verdict = "same" | "starts" | "late" | "returns" | "copy" | "other hardware";
+export type MachineVerdict = "same" | "starts" | "late" | "returns" | "copy" | "other hardware";
 
 /** Requests of a process that has ended do not arrive later than this. */
 const LATE = seconds(10);
@@ -57,7 +57,11 @@ const isSameUuid = (one: string, other: string): boolean => one.toLowerCase() ==
  * Judges a call, and returns what is to be stored afterwards. Of two machines with one key, the one whose run was seen
  * first keeps it.
  */
-export function judge(known: KnownMachine, { run, hardware_uuid }: Machine, now: number): [Verdict, KnownMachine] {
+export function judge(
+  known: KnownMachine,
+  { run, hardware_uuid }: Machine,
+  now: number,
+): [MachineVerdict, KnownMachine] {
   if (known.hardware_uuid !== null && !isSameUuid(known.hardware_uuid, hardware_uuid)) return ["other hardware", known];
   const { runs } = known;
   const current = runs.findIndex(({ replaced_at }) => replaced_at === null);
@@ -73,7 +77,7 @@ export function judge(known: KnownMachine, { run, hardware_uuid }: Machine, now:
 }
 
 /** An enrollment is sent once, at the start or after a key was refused, so it is never late. */
-export function judgeEnrollment(known: KnownMachine, machine: Machine, now: number): [Verdict, KnownMachine] {
+export function judgeEnrollment(known: KnownMachine, machine: Machine, now: number): [MachineVerdict, KnownMachine] {
   // The enrollment replaces the key, whoever had it.
   const isOther = known.hardware_uuid !== null && !isSameUuid(known.hardware_uuid, machine.hardware_uuid);
   const [verdict, next] = judge(isOther ? noMachine : known, machine, now);

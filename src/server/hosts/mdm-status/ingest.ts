@@ -2,14 +2,19 @@
 // previous one.
 
 import { tableExists } from "../../platform/agent-protocol/detail-query.ts";
-import { type Row, text } from "../../platform/agent-protocol/rows.ts";
+import { type AgentRow, text } from "../../platform/agent-protocol/rows.ts";
 import { channels, hostsPayload } from "../../platform/core/channels.ts";
 import { minutes } from "../../platform/core/clock.ts";
 import type { Services } from "../../platform/core/context.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { admitNames } from "../../platform/host-limits/shared-names.ts";
 import type { InsertOf, RowOf } from "../../platform/store/table.ts";
-import { type InventorySource, NOTHING_TO_WRITE, type Reported, type SourceWriter } from "../hosts/inventory/source.ts";
+import {
+  type InventorySource,
+  NOTHING_TO_WRITE,
+  type ReportedValue,
+  type SourceWriter,
+} from "../hosts/inventory/source.ts";
 import { assignedHostIds } from "./expected.ts";
 import { darwinMdm, type MdmInventory, windowsMdm } from "./inventory.ts";
 import { ownMdm } from "./own.ts";
@@ -28,7 +33,7 @@ const solutionOf = ({ enrolled, name, server_url }: MdmInventory): Solution | nu
 const JUST = minutes(5);
 
 function rowOf(
-  { hostId, value: mdm }: Reported<MdmInventory>,
+  { hostId, value: mdm }: ReportedValue<MdmInventory>,
   solutionId: number | null,
   old: RowOf<typeof hostMdm> | undefined,
   isAssigned: boolean,
@@ -55,8 +60,10 @@ function startMdm(services: Services): SourceWriter<MdmInventory> {
   const solutions = createSolutions(store);
 
   /** Without the reports of hosts that have added too many products. */
-  async function admitted(answers: readonly Reported<MdmInventory>[]): Promise<readonly Reported<MdmInventory>[]> {
-    const isNew = ({ value }: Reported<MdmInventory>) => {
+  async function admitted(
+    answers: readonly ReportedValue<MdmInventory>[],
+  ): Promise<readonly ReportedValue<MdmInventory>[]> {
+    const isNew = ({ value }: ReportedValue<MdmInventory>) => {
       const solution = solutionOf(value);
       return solution !== null && !solutions.isCached(solution);
     };
@@ -96,7 +103,7 @@ async function writeReportedMdm(tx: ServerTx, rows: readonly HostMdmRow[]): Prom
   await tx.notify(channels.hosts, hostsPayload(rows.map(({ id }) => id)));
 }
 
-const installationType = (registry: readonly Row[]): string =>
+const installationType = (registry: readonly AgentRow[]): string =>
   registry.flatMap((row) => (text(row, "name") === "InstallationType" ? [text(row, "data").trim()] : [])).at(-1) ?? "";
 
 /** On Windows, the registry values that are queried with the operating system distinguish servers from workstations. */

@@ -1,4 +1,4 @@
-import { type Row, text, type Warn } from "../../platform/agent-protocol/rows.ts";
+import { type AgentRow, text, type Warn } from "../../platform/agent-protocol/rows.ts";
 
 /** The host's MDM state as reported by the agent. Stored as the host detail `mdm`. */
 export interface MdmInventory {
@@ -44,7 +44,7 @@ function enrollmentStatus(enrolled: boolean, automatic: boolean): MdmInventory["
 }
 
 /** Null: keep the stored value. */
-export function darwinMdm(rows: readonly Row[], own: OwnMdm | undefined, warn: Warn): MdmInventory | null {
+export function darwinMdm(rows: readonly AgentRow[], own: OwnMdm | undefined, warn: Warn): MdmInventory | null {
   const row = rows[0];
   if (row === undefined || rows.length > 1) warn("mdm_darwin", `expected one row, got ${rows.length}`);
   if (row === undefined) return null;
@@ -73,7 +73,7 @@ const isForApps = (url: string): boolean =>
 
 /** `installationType` is null if the registry query was not reported. */
 export function windowsMdm(
-  rows: readonly Row[],
+  rows: readonly AgentRow[],
   installationType: string | null,
   own: OwnMdm | undefined,
 ): MdmInventory {

@@ -12,7 +12,7 @@ import type { InsertOf } from "../../platform/store/table.ts";
 import {
   type InventorySource,
   NOTHING_TO_WRITE,
-  type Reported,
+  type ReportedValue,
   type SourcePlan,
   type SourceWriter,
 } from "../hosts/inventory/source.ts";
@@ -62,7 +62,7 @@ async function startMunki(services: Services): Promise<SourceWriter<Answer>> {
   }
 
   /** Stores new issues, and plans the writes of the others. */
-  async function plan(answers: readonly Reported<Answer>[], now: number): Promise<SourcePlan> {
+  async function plan(answers: readonly ReportedValue<Answer>[], now: number): Promise<SourcePlan> {
     const known = new Map(
       (await store.hostMunki.getMany(answers.map(({ hostId }) => hostId))).map((row) => [row.id, row]),
     );

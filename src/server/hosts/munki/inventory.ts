@@ -1,4 +1,4 @@
-import { type Row, text, type Warn } from "../../platform/agent-protocol/rows.ts";
+import { type AgentRow, text, type Warn } from "../../platform/agent-protocol/rows.ts";
 
 export interface MunkiIssue {
   readonly name: string;
@@ -16,7 +16,7 @@ function issues(list: string, type: MunkiIssue["type"]): MunkiIssue[] {
 }
 
 /** `removed`: the host no longer has Munki. */
-export function munkiInventory(rows: readonly Row[], warn: Warn): MunkiInventory | "removed" {
+export function munkiInventory(rows: readonly AgentRow[], warn: Warn): MunkiInventory | "removed" {
   const row = rows[0];
   if (row === undefined) return "removed";
   if (rows.length > 1) warn("munki", `expected one row, got ${rows.length}`);

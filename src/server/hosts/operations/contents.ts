@@ -24,14 +24,14 @@ const KEPT_FOR = days(1);
 /** How exactly the last use of a content is known. Many hosts use the same one at the same time. */
 const PRECISION = hours(6);
 
-type Backing = Pick<Context, "store" | "clock">;
+type Deps = Pick<Context, "store" | "clock">;
 
 /** What a host gets: a text, or a file that was uploaded (`files/`). */
 export type OperationContent = string | Pick<StoredFile, "id" | "sha256">;
 
 /** Stores the contents in the caller's transaction, as far as they are new. Returns their ids. */
 export async function keepContents(
-  { store, clock }: Backing,
+  { store, clock }: Deps,
   contents: readonly OperationContent[],
 ): Promise<ReadonlyMap<OperationContent, number>> {
   const distinct = [...new Set(contents)];
@@ -47,7 +47,7 @@ export async function keepContents(
   return new Map(distinct.map((content, i) => [content, kept[i]!.id]));
 }
 
-export async function forgetContents({ store, clock }: Backing): Promise<number> {
+export async function forgetContents({ store, clock }: Deps): Promise<number> {
   const unused = and(lte("used_at", isoAt(clock.now() - KEPT_FOR)), not(exists(operations, "content_id")));
   return store.operationContents.delete(unused);
 }

@@ -7,7 +7,7 @@ import { and, eq } from "../../platform/store/query.ts";
 import type { Lane, OpenOperation, Operation } from "./kind.ts";
 import { openOperationRows, openOperationsOf, operationLock, sendContent } from "./queue.ts";
 
-type Backing = Pick<Context, "store" | "clock" | "extensions" | "running">;
+type Deps = Pick<Context, "store" | "clock" | "extensions" | "running">;
 
 interface Asker {
   readonly hostId: number;
@@ -38,7 +38,7 @@ const first: Choose = async (_, open) => (await open)[0];
  * caller has read it.
  */
 export async function nextOperation(
-  backing: Backing,
+  backing: Deps,
   hostId: number,
   lane: Lane,
   choose: Choose = first,
@@ -51,7 +51,7 @@ export async function nextOperation(
 }
 
 /** Takes the next operation in the caller's transaction, under the lock of the host's operations. */
-export async function takeOperation(inside: Backing, hostId: number, lane: Lane, choose: Choose): Promise<Next | null> {
+export async function takeOperation(inside: Deps, hostId: number, lane: Lane, choose: Choose): Promise<Next | null> {
   const operation = await choose(inside.store, openOperationRows(inside.store, hostId, lane));
   if (!operation) return null;
   const { content } = await sendContent(inside, operation);
@@ -69,7 +69,7 @@ interface Batch {
 
 /** `nextOperation` for a device that gets several at once, in their order. */
 export async function nextOperations(
-  backing: Backing,
+  backing: Deps,
   hostId: number,
   lane: Lane,
   { again, room, open: given }: Batch,

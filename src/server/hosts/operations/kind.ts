@@ -68,7 +68,7 @@ export const operationKinds = extensionPoint<OperationKind>("kinds of operations
 /** How users see operations of some kinds that have not ended, and how they cancel them. */
 export interface OperationView {
   /** Type and details of each of the operations, in their order. */
-  upcoming(store: ServerTx, host: OperationHost, operations: readonly OpenOperation[]): Promise<Seen[]>;
+  upcoming(store: ServerTx, host: OperationHost, operations: readonly OpenOperation[]): Promise<OperationActivity[]>;
   /**
    * Ends the operation in the caller's transaction, under the lock of its host. Throws a 400 if it cannot be cancelled.
    * Returns the activity that records it.
@@ -76,7 +76,7 @@ export interface OperationView {
   cancel(inside: Context, host: OperationHost, operation: Operation): Promise<Entry>;
 }
 
-export type Seen = Pick<Activity, "type" | "details"> & Partial<Pick<Activity, "svc_initiated">>;
+export type OperationActivity = Pick<Activity, "type" | "details"> & Partial<Pick<Activity, "svc_initiated">>;
 
 export type OperationHost = Pick<HostRow, "id" | "uuid" | "platform" | "display_name">;
 

@@ -142,7 +142,7 @@ const areOpen = (hostIds: readonly number[], lane: Lane | null): Predicate =>
 const byTurn = (a: OpenOperation, b: OpenOperation): number =>
   a.priority - b.priority || Number(b.state === "sent") - Number(a.state === "sent") || a.id - b.id;
 
-type Backing = Pick<Context, "store" | "clock" | "extensions" | "running">;
+type Deps = Pick<Context, "store" | "clock" | "extensions" | "running">;
 
 /**
  * The operation that the host asks for as a script, and its content: a text, or the id of a file (`downloadOf`). It
@@ -150,7 +150,7 @@ type Backing = Pick<Context, "store" | "clock" | "extensions" | "running">;
  * another one comes first.
  */
 export async function sendOperation(
-  { store, clock, extensions, running }: Backing,
+  { store, clock, extensions, running }: Deps,
   hostId: number,
   uuid: string,
 ): Promise<{ operation: Operation } & Outgoing> {
@@ -182,7 +182,7 @@ interface Outgoing {
 }
 
 /** The operation's content as the host gets it; it counts as sent. Under the lock of the operation's host. */
-export async function sendContent(backing: Backing, operation: Operation): Promise<Outgoing> {
+export async function sendContent(backing: Deps, operation: Operation): Promise<Outgoing> {
   const { content_id: id } = operation;
   const [row] = await Promise.all([id === null ? null : contentOf(backing, id), markSent(backing, operation)]);
   const { outgoing } = kindOf(backing, operation.kind);
@@ -194,7 +194,7 @@ export async function sendContent(backing: Backing, operation: Operation): Promi
 }
 
 async function markSent(
-  backing: Backing,
+  backing: Deps,
   operation: Pick<Operation, "id" | "kind" | "state" | "attempts" | "timeout">,
 ): Promise<void> {
   // The host may ask again before it answers: that is not another attempt.
@@ -213,7 +213,7 @@ const sentNow = (
 
 /** Stores the host's answer to an operation of this lane, which it got in this form. */
 export async function answerOperation(
-  backing: Backing,
+  backing: Deps,
   hostId: number,
   uuid: string,
   result: OperationResult,
@@ -234,7 +234,7 @@ export async function answerOperation(
  * Stores the answer in the caller's transaction, under its host's lock. Repeated answers, and those to cancelled
  * operations, change nothing.
  */
-export async function storeAnswer(backing: Backing, operation: Operation, given: OperationResult): Promise<void> {
+export async function storeAnswer(backing: Deps, operation: Operation, given: OperationResult): Promise<void> {
   // After it has expired, a late answer still shows the state of the host.
   if (!["queued", "sent", "expired"].includes(operation.state)) return;
   const kind = kindOf(backing, operation.kind);
@@ -295,7 +295,7 @@ export async function settleOverdue(ctx: Context, signal: AbortSignal): Promise<
 }
 
 /** Operations that were sent while the clock was ahead count as sent now; otherwise they would be overdue much later. */
-async function restartFuture(backing: Backing): Promise<void> {
+async function restartFuture(backing: Deps): Promise<void> {
   const { store, clock } = backing;
   const future = and(eq("state", "sent"), gt("sent_at", isoAt(clock.now() + GRACE)));
   for (const operation of await store.operations.pick(["id", "kind", "timeout"], { where: future, limit: 10_000 }))

@@ -9,9 +9,9 @@ import {
   kindOf,
   type OpenOperation,
   type Operation,
+  type OperationActivity,
   type OperationHost,
   type OperationView,
-  type Seen,
 } from "./kind.ts";
 import { endOperation, isOpen, openOperations, operationLock } from "./queue.ts";
 
@@ -49,8 +49,8 @@ async function asSeen(
   ctx: Pick<Context, "store" | "extensions">,
   host: OperationHost,
   open: readonly OpenOperation[],
-): Promise<ReadonlyMap<number, Seen>> {
-  const seen = new Map<number, Seen>();
+): Promise<ReadonlyMap<number, OperationActivity>> {
+  const seen = new Map<number, OperationActivity>();
   const viewOf = ({ kind }: OpenOperation): OperationView | undefined => kindOf(ctx, kind).view;
   for (const [view, own] of groupBy(open, viewOf)) {
     const each = view ? await view.upcoming(ctx.store, host, own) : own.map((one) => scriptOf(ctx, host, one));
@@ -63,7 +63,7 @@ const scriptOf = (
   ctx: Pick<Context, "extensions">,
   { id, display_name }: OperationHost,
   operation: OpenOperation,
-): Seen => ({
+): OperationActivity => ({
   type: "ran_script",
   details: {
     host_id: id,

@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Action } from "../../../api/access.ts";
 import type { BodyHostFilter } from "../../../api/inventory/host-filters.ts";
 import { admitToHost, knowsOf } from "../../hosts/hosts/access.ts";
-import { checkSelection, type Expected, expectedSelection, isGiven } from "../../hosts/hosts/selection.ts";
+import { checkSelection, type ExpectedSelection, expectedSelection, isGiven } from "../../hosts/hosts/selection.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { badRequest, notFound } from "../../platform/core/errors.ts";
 import { byId } from "../../platform/core/maps.ts";
@@ -48,7 +48,7 @@ async function admittedIds(
   ctx: Context,
   action: Action,
   given: readonly number[],
-  expected: Expected,
+  expected: ExpectedSelection,
 ): Promise<number[]> {
   // Reading and checking the request took time: let other requests run first.
   await setImmediate();

@@ -9,7 +9,7 @@ import { seconds } from "../../platform/core/clock.ts";
 import { type Context, within } from "../../platform/core/context.ts";
 import { forbidden } from "../../platform/core/errors.ts";
 import { maySomewhere, visible } from "../../platform/core/security/access.ts";
-import { type Begun, startTask } from "../../platform/tasks/queue.ts";
+import { type StartedTask, startTask } from "../../platform/tasks/queue.ts";
 import type { RunningTask, TaskKind } from "../../platform/tasks/task.ts";
 import { type Choice, chosenIds } from "./chosen.ts";
 
@@ -19,7 +19,7 @@ const TIME_LIMIT = seconds(20);
 const byHand: RemovalReason = { triggered_by: "manual" };
 
 /** The result of a delete: all hosts are deleted, a task deletes the rest, or another user must approve it first. */
-export type Deletion = Begun | { readonly outcome: "asked"; readonly approval: Approval };
+export type Deletion = StartedTask | { readonly outcome: "asked"; readonly approval: Approval };
 
 /** Deletes hosts in the order of their ids, in the name of a user. */
 export const hostDeletion: TaskKind<{ readonly ids: readonly number[] }> = {

@@ -1,6 +1,6 @@
 // Hosts as CSV, rendered page by page while the reply is read, so that memory use does not depend on the number of
 // hosts.
-import type { Streamed } from "../../../api/bodies.ts";
+import type { StreamedBody } from "../../../api/bodies.ts";
 import type { Host } from "../../../api/hosts/host.ts";
 import type { HostReportQuery } from "../../../api/inventory/host-filters.ts";
 import { nearest } from "../../../text/nearest.ts";
@@ -105,7 +105,7 @@ export const reportColumns: readonly string[] = [...columns.keys()];
 /** Hosts that are read at once. */
 const BATCH_SIZE = 1000;
 
-export async function reportHosts(ctx: Context, query: HostReportQuery): Promise<Streamed> {
+export async function reportHosts(ctx: Context, query: HostReportQuery): Promise<StreamedBody> {
   checkIssues({ ...query, after: undefined });
   checkLabelFilter(query, filterNames);
   await checkNames(ctx, query.where);

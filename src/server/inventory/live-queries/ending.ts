@@ -12,7 +12,7 @@ import { notifyServers } from "./messages.ts";
 import { type EndedBy, lockOf } from "./tables.ts";
 import type { CampaignRow } from "./work.ts";
 
-type Home = Pick<Context, "store" | "clock" | "config" | "running" | "log" | "dryRun" | "extensions">;
+type Deps = Pick<Context, "store" | "clock" | "config" | "running" | "log" | "dryRun" | "extensions">;
 
 /** With up to this many targets they are updated before the call returns, otherwise in the background. */
 const SETTLED_INLINE_MAX = 1_000;
@@ -24,7 +24,7 @@ const waitingOf = (id: number) => and(eq("campaign_id", id), eq("state", "waitin
  * Returns the resulting row; null if the query does not exist.
  */
 export async function endCampaign(
-  services: Home,
+  services: Deps,
   id: number,
   why: EndedBy,
   still: (row: CampaignRow) => boolean = () => true,
@@ -63,7 +63,7 @@ async function countsAtEnd(tx: ServerTx, row: CampaignRow, why: EndedBy) {
   return { timed_out_count: late, offline_count: Math.max(0, left - late) };
 }
 
-async function recordEnd(ctx: Home, row: CampaignRow): Promise<void> {
+async function recordEnd(ctx: Deps, row: CampaignRow): Promise<void> {
   const user = row.user_id === null ? null : await ctx.store.users.get(row.user_id);
   if (!user) return;
   const query = row.query_id === null ? null : await ctx.store.queries.get(row.query_id);
@@ -76,7 +76,7 @@ async function recordEnd(ctx: Home, row: CampaignRow): Promise<void> {
 
 /** Sets the final state of waiting targets of an ended query. Safe to repeat after a crash. */
 export async function settleTargets(
-  { store, clock }: Pick<Home, "store" | "clock">,
+  { store, clock }: Pick<Deps, "store" | "clock">,
   row: Pick<CampaignRow, "id" | "ended_by">,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -106,7 +106,7 @@ const isKeptOpen = ({ socket_until }: CampaignRow, now: number): boolean =>
  * Ends the query when no online target is left without a result. A query that waits for hosts (`queue_until`) ends when
  * all targets have reported; one that is read through a websocket does not end here.
  */
-export async function endWhenDone(services: Home, id: number): Promise<void> {
+export async function endWhenDone(services: Deps, id: number): Promise<void> {
   const { store, clock } = services;
   const row = await store.campaigns.get(id);
   if (!row || row.status === 2 || isKeptOpen(row, clock.now())) return;
@@ -116,7 +116,7 @@ export async function endWhenDone(services: Home, id: number): Promise<void> {
 }
 
 /** Ends the query because its websocket was closed by the reader. */
-export async function endByReader(services: Home, id: number): Promise<void> {
+export async function endByReader(services: Deps, id: number): Promise<void> {
   const { store, clock } = services;
   const left = await store.campaignHosts.first({ where: expectedOf(id, clock.now()) });
   await endCampaign(services, id, left === null ? "answered" : "cancelled");

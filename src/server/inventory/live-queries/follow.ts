@@ -23,7 +23,7 @@ const BATCH_BYTES = 1024 * 1024;
 /** Minimum interval between status events, except for the last one. */
 const STATUS_EVERY_MS = 500;
 
-type Home = Pick<Context, "store" | "clock" | "running">;
+type Deps = Pick<Context, "store" | "clock" | "running">;
 
 interface Reading {
   /** The number of the last result that the reader has received. */
@@ -38,7 +38,7 @@ interface Reading {
 
 /** Results after `after`, in order, each once. Stops at the end of the query, on the signal, or at shutdown. */
 export async function* follow(
-  ctx: Home,
+  ctx: Deps,
   id: number,
   { after, signal, keepsOpen = false }: Reading,
 ): AsyncGenerator<LiveEvent, void> {
@@ -127,7 +127,7 @@ function pause(milliseconds: number, onWake: (wake: () => void) => void): Promis
 }
 
 async function* resultsAfter(
-  { store }: Home,
+  { store }: Deps,
   id: number,
   after: number,
 ): AsyncGenerator<LiveEvent & { type: "result" }> {

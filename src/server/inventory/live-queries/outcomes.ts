@@ -8,14 +8,14 @@ import { StoreUnavailable } from "../../platform/store/store.ts";
 import { endWhenDone } from "./ending.ts";
 import { ANSWERS_MAX, CAMPAIGN_BYTES_MAX } from "./limits.ts";
 import { notifyServers } from "./messages.ts";
-import { type Kept, keep } from "./rows.ts";
+import { keep, type StoredResult } from "./rows.ts";
 import { lockOf, placeOf } from "./tables.ts";
 import type { Work } from "./work.ts";
 
 interface Item {
   readonly id: number;
   readonly hostId: number;
-  readonly kept: Kept;
+  readonly kept: StoredResult;
 }
 
 export interface Outcomes {
@@ -28,9 +28,9 @@ const BATCH_SIZE = 64;
 /** Maximum size of the rows written in one transaction. */
 const BATCH_BYTES = 8 * 1024 * 1024;
 
-type Home = Pick<Services, "store" | "clock" | "config" | "running" | "log" | "dryRun" | "extensions">;
+type Deps = Pick<Services, "store" | "clock" | "config" | "running" | "log" | "dryRun" | "extensions">;
 
-export function createOutcomes(services: Home, work: Work): Outcomes {
+export function createOutcomes(services: Deps, work: Work): Outcomes {
   const { store, clock, log } = services;
 
   /** Writes results of one query. Returns whether the query may be complete. */
@@ -119,7 +119,7 @@ export function createOutcomes(services: Home, work: Work): Outcomes {
   };
 }
 
-function within(kept: Kept, room: number): Kept {
+function within(kept: StoredResult, room: number): StoredResult {
   if (kept.bytes <= room) return kept;
   const error = "the result was not stored: the live query has reached its size limit";
   return { rows: [], bytes: 0, error, stats: kept.stats };

@@ -1,11 +1,11 @@
 // Converts a host's live result to its stored form: text only, within the limits.
 
 import type { LiveAnswer } from "../../platform/agent-protocol/names.ts";
-import { cellText, clip, type Row } from "../../platform/agent-protocol/rows.ts";
+import { type AgentRow, cellText, clip } from "../../platform/agent-protocol/rows.ts";
 import { cleanText } from "../../platform/store/rows.ts";
 import { CELL_MAX, ERROR_MAX, HOST_BYTES_MAX, HOST_ROWS_MAX } from "./limits.ts";
 
-export interface Kept {
+export interface StoredResult {
   readonly rows: readonly Record<string, string>[];
   readonly bytes: number;
   readonly error: string | null;
@@ -17,7 +17,7 @@ const MiB = 1024 * 1024;
 const CELL_OVERHEAD = 6;
 const measured = ["wall_time_ms", "user_time", "system_time", "memory"] as const;
 
-export function keep({ rows, error, stats }: LiveAnswer): Kept {
+export function keep({ rows, error, stats }: LiveAnswer): StoredResult {
   const numbers = statsOf(stats);
   if (error !== null) return { rows: [], bytes: 0, error: clip(error, ERROR_MAX), stats: numbers };
   if (rows.length > HOST_ROWS_MAX) return tooLarge(`${rows.length} rows exceed the limit of ${HOST_ROWS_MAX}`, numbers);
@@ -41,7 +41,7 @@ export function keep({ rows, error, stats }: LiveAnswer): Kept {
   return { rows: kept, bytes, error: null, stats: numbers };
 }
 
-const tooLarge = (what: string, stats: Kept["stats"]): Kept => ({
+const tooLarge = (what: string, stats: StoredResult["stats"]): StoredResult => ({
   rows: [],
   bytes: 0,
   error: `the result was not stored: ${what}`,
@@ -49,10 +49,10 @@ const tooLarge = (what: string, stats: Kept["stats"]): Kept => ({
 });
 
 /** The numeric statistics. */
-function statsOf(stats: unknown): Kept["stats"] {
+function statsOf(stats: unknown): StoredResult["stats"] {
   if (typeof stats !== "object" || stats === null) return null;
   const numbers = measured.flatMap((name): [string, number][] => {
-    const value = (stats as Row)[name];
+    const value = (stats as AgentRow)[name];
     const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
     return typeof number === "number" && Number.isFinite(number) ? [[name, number]] : [];
   });

@@ -1,5 +1,5 @@
 // A live query as server-sent events (WHATWG HTML, 9.2). Resumable by the number of the last result read.
-import type { Streamed } from "../../../api/bodies.ts";
+import type { StreamedBody } from "../../../api/bodies.ts";
 import { liveQueriesApi } from "../../../api/inventory/live-queries.ts";
 import { userStreams } from "../../accounts/sessions/streams.ts";
 import type { Context } from "../../platform/core/context.ts";
@@ -11,7 +11,7 @@ import { ownCampaign } from "./service.ts";
 
 const RETRY_MS = 1_000;
 
-export async function streamLiveQuery(ctx: Context, id: number): Promise<Streamed> {
+export async function streamLiveQuery(ctx: Context, id: number): Promise<StreamedBody> {
   const row = await ownCampaign(ctx, id);
   const last = ctx.headers?.get("last-event-id")?.trim() ?? "";
   // An id above the last result belongs to another query; resuming after it would skip results.

@@ -1,5 +1,5 @@
 // Names of the queries that agents run for the server, and what they return.
-import type { Row } from "./rows.ts";
+import type { AgentRow } from "./rows.ts";
 
 export const LABEL_PREFIX = "svc_label_query_";
 export const ADDITIONAL_PREFIX = "svc_additional_query_";
@@ -19,7 +19,7 @@ export const LABELS_REVISION = "svc_revision_l_";
 /** A host's result of a live query (docs/protocols/agent.md, Distributed queries). */
 export interface LiveAnswer {
   /** Cells are text of any length. */
-  readonly rows: readonly Row[];
+  readonly rows: readonly AgentRow[];
   /** The agent's message, or a default one if it failed without; null: success. */
   readonly error: string | null;
   /** Statistics measured by the agent, if any; not validated. */

@@ -3,12 +3,12 @@ import { limit } from "../core/limits.ts";
 import { cleanText } from "../store/rows.ts";
 
 /** One row of a query result. Most agents send all cells as text, but the type is not guaranteed. */
-export type Row = Readonly<Record<string, unknown>>;
+export type AgentRow = Readonly<Record<string, unknown>>;
 
 /** The result of one detail query. Only `ok` results are ingested. */
 export interface DetailResult {
   readonly ok: boolean;
-  readonly rows: readonly Row[];
+  readonly rows: readonly AgentRow[];
   /** The rows as JSON text, until they are parsed. */
   readonly unread?: string;
   /** The number of rows that count. */
@@ -37,7 +37,7 @@ export const storedText = limit({
 const TEXT_MAX = storedText.max;
 
 /** The rows of a result. Not an array (old agents send "") gives no rows; elements that are not objects are skipped. */
-export function rowsOf(value: unknown): readonly Row[] {
+export function rowsOf(value: unknown): readonly AgentRow[] {
   if (!Array.isArray(value)) return [];
   return value.every(isRecord) ? value : value.filter(isRecord);
 }
@@ -67,13 +67,13 @@ export function detailResults(write: { readonly queries?: unknown; readonly stat
 }
 
 /** The rows of a successful query, or null (keep the stored value). */
-export function okRows(results: DetailResults, key: string): readonly Row[] | null {
+export function okRows(results: DetailResults, key: string): readonly AgentRow[] | null {
   const result = results.get(key);
   return result?.ok ? result.rows : null;
 }
 
 /** The row of a query that must return exactly one. For any other count: a warning and null. */
-export function singleRow(results: DetailResults, key: string, warn: Warn): Row | null {
+export function singleRow(results: DetailResults, key: string, warn: Warn): AgentRow | null {
   const rows = okRows(results, key);
   if (rows === null) return null;
   if (rows.length === 1) return rows[0] ?? null;
@@ -108,7 +108,8 @@ export function clip(value: string, max: number = TEXT_MAX): string {
 }
 
 /** The text of a column; "" if it is absent, null or not a scalar. */
-export const text = (row: Row, column: string, max: number = TEXT_MAX): string => clip(scalarText(row[column]), max);
+export const text = (row: AgentRow, column: string, max: number = TEXT_MAX): string =>
+  clip(scalarText(row[column]), max);
 
 /** Whether the agent sent the column: columns vary by agent version. */
-export const has = (row: Row, column: string): boolean => Object.hasOwn(row, column);
+export const has = (row: AgentRow, column: string): boolean => Object.hasOwn(row, column);

@@ -13,7 +13,7 @@ import { filesOf, inUploadSlot, keepFile } from "./service.ts";
 import type { files } from "./tables.ts";
 
 type FileRow = RowOf<typeof files>;
-type Needs = Pick<Services, "blobs" | "clock" | "random" | "running" | "dryRun"> & { readonly store: ServerTx };
+type Deps = Pick<Services, "blobs" | "clock" | "random" | "running" | "dryRun"> & { readonly store: ServerTx };
 
 /** The file could not be downloaded. The message may be shown to users: it names the host only. */
 export class DownloadError extends Error {
@@ -48,13 +48,13 @@ const STRETCH_MS = minutes(1);
  * already is not downloaded again: the digest has to come from somebody who may have the file. Do not call it in a
  * transaction.
  */
-export async function fetchFile(services: Needs, wanted: Wanted): Promise<FileRow> {
+export async function fetchFile(services: Deps, wanted: Wanted): Promise<FileRow> {
   const { sha256 } = wanted;
   const stored = sha256 === undefined ? null : await storedFile(services, sha256);
   return stored ?? (await trying(services, () => download(services, wanted, {}))).row;
 }
 
-async function storedFile(services: Needs, sha256: string): Promise<FileRow | null> {
+async function storedFile(services: Deps, sha256: string): Promise<FileRow | null> {
   const id = (await filesOf(services, [sha256])).get(sha256);
   return id === undefined ? null : services.store.files.first({ where: eq("id", id) });
 }
@@ -64,7 +64,7 @@ async function storedFile(services: Needs, sha256: string): Promise<FileRow | nu
  * confirms that it has not changed.
  */
 export async function fetchLatest(
-  services: Needs,
+  services: Deps,
   wanted: Wanted & { readonly isUnconditional: boolean },
 ): Promise<{ readonly row: FileRow; readonly name: string }> {
   const { store, clock } = services;
@@ -90,7 +90,7 @@ export async function fetchLatest(
   return { row, name: origin!.name };
 }
 
-async function trying<R>({ clock }: Pick<Needs, "clock">, work: () => Promise<R>): Promise<R> {
+async function trying<R>({ clock }: Pick<Deps, "clock">, work: () => Promise<R>): Promise<R> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
@@ -119,7 +119,7 @@ interface Known {
 type Got = Pick<OutboundReply, "headers"> & { readonly row: FileRow; readonly isNew: boolean };
 
 async function download(
-  services: Needs,
+  services: Deps,
   { url, maxBytes, sha256, signal, stretchMs = STRETCH_MS }: Wanted,
   { known, etag }: Known,
 ): Promise<Got> {

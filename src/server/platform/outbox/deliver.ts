@@ -1,6 +1,6 @@
 import type { Services } from "../core/context.ts";
 import { extensionPoint } from "../core/extensions.ts";
-import { notDelivered, type Outcome } from "./outcome.ts";
+import { type DeliveryOutcome, notDelivered } from "./outcome.ts";
 import type { OutboxRow } from "./service.ts";
 
 export interface Delivery {
@@ -11,7 +11,7 @@ export interface Delivery {
 export const deliveries = extensionPoint<Delivery>("deliveries of the outbox");
 
 /** Makes one delivery attempt. Throws only if the store is unavailable. */
-export type Deliver = (services: Services, row: OutboxRow, signal: AbortSignal) => Promise<Outcome>;
+export type Deliver = (services: Services, row: OutboxRow, signal: AbortSignal) => Promise<DeliveryOutcome>;
 
 export const deliver: Deliver = async (services, row, signal) => {
   // A newer server may have added the row.

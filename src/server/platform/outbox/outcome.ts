@@ -2,7 +2,7 @@
 import { minutes, seconds } from "../core/clock.ts";
 import type { Random } from "../core/random.ts";
 
-export interface Outcome {
+export interface DeliveryOutcome {
   readonly isDelivered: boolean;
   /** The HTTP status; null if there was no reply. */
   readonly status: number | null;
@@ -14,7 +14,7 @@ export interface Outcome {
   readonly result: Record<string, string> | null;
 }
 
-export const delivered = (status: number, result: Outcome["result"] = null): Outcome => ({
+export const delivered = (status: number, result: DeliveryOutcome["result"] = null): DeliveryOutcome => ({
   isDelivered: true,
   status,
   error: null,
@@ -26,14 +26,14 @@ export const notDelivered = (
   error: string,
   status: number | null = null,
   retryAfter: string | null = null,
-): Outcome => ({ isDelivered: false, status, error: error.slice(0, 500), retryAfter, result: null });
+): DeliveryOutcome => ({ isDelivered: false, status, error: error.slice(0, 500), retryAfter, result: null });
 
 /** Whether the destination as a whole fails, not just this request. */
-export const isDestinationDown = ({ status }: Outcome): boolean =>
+export const isDestinationDown = ({ status }: DeliveryOutcome): boolean =>
   status === null || status >= 500 || isForLater(status);
 
 /** Whether the destination rejected this request permanently (4xx except timeout, too early and rate limit). */
-export const isRefused = ({ status }: Outcome): boolean =>
+export const isRefused = ({ status }: DeliveryOutcome): boolean =>
   status !== null && status >= 400 && status < 500 && !isForLater(status);
 
 /** Request Timeout, Too Early, Too Many Requests. */

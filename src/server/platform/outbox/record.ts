@@ -4,7 +4,7 @@ import { isoAt, isoPlus } from "../core/clock.ts";
 import { type Services, serviceContext, within } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, eq, lte } from "../store/query.ts";
-import { isDestinationDown, isRefused, type Outcome, retryAfterOf, retryDelay } from "./outcome.ts";
+import { type DeliveryOutcome, isDestinationDown, isRefused, retryAfterOf, retryDelay } from "./outcome.ts";
 import { GIVE_UP_REFUSED_AFTER, type OutboxRow } from "./service.ts";
 
 interface After {
@@ -17,7 +17,7 @@ interface After {
 export async function recordOutcome(
   services: Services,
   row: OutboxRow,
-  outcome: Outcome,
+  outcome: DeliveryOutcome,
   failures: number,
 ): Promise<After> {
   const { store, clock, log, metrics } = services;
@@ -54,7 +54,7 @@ export async function recordOutcome(
   return after;
 }
 
-function afterTry({ clock, random }: Services, row: OutboxRow, outcome: Outcome, failures: number): After {
+function afterTry({ clock, random }: Services, row: OutboxRow, outcome: DeliveryOutcome, failures: number): After {
   const now = clock.now();
   if (outcome.isDelivered) return { state: "delivered", nextAt: isoAt(now) };
   const asked = retryAfterOf(outcome.retryAfter, now);
@@ -85,7 +85,7 @@ async function recordAutomation(
   tx: ServerTx,
   row: OutboxRow,
   policyId: number,
-  outcome: Outcome,
+  outcome: DeliveryOutcome,
   { state }: After,
 ): Promise<void> {
   if (state === "pending" && row.attempts > 0) return;

@@ -7,7 +7,7 @@ import type { ServerTx } from "../core/tables.ts";
 import { eq } from "../store/query.ts";
 import type { RowOf } from "../store/table.ts";
 import { wakeMessage } from "./messages.ts";
-import type { Outcome } from "./outcome.ts";
+import type { DeliveryOutcome } from "./outcome.ts";
 import type { outbox } from "./tables.ts";
 
 export type OutboxRow = RowOf<typeof outbox>;
@@ -62,7 +62,7 @@ export async function enqueueMany(tx: ServerTx, services: Given, all: readonly O
 export async function addAttempted(
   { store, clock }: Given & { readonly store: ServerTx },
   row: ReturnType<typeof newRow>,
-  outcome: Outcome,
+  outcome: DeliveryOutcome,
 ): Promise<OutboxRow> {
   const now = clock.iso();
   return store.outbox.insert({

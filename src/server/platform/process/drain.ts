@@ -18,7 +18,7 @@ export interface Drain {
   readonly endStreams?: () => void;
 }
 
-export interface Drained {
+export interface DrainResult {
   /** Answers since the drain began. */
   readonly answered: number;
   /** Connections closed between two requests. */
@@ -40,7 +40,7 @@ export async function drain(
   connections: Connections,
   stopAccepting: (hurry?: AbortSignal) => Promise<void>,
   { graceMs, limitMs, hurry, endStreams }: Drain,
-): Promise<Drained> {
+): Promise<DrainResult> {
   connections.announce();
   const announced = performance.now();
   await wait(graceMs, hurry);

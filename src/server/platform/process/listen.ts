@@ -5,7 +5,7 @@ import { listen as listhen } from "listhen";
 import type { TlsFiles } from "../core/security/tls.ts";
 import { answerBadRequests } from "./bad-requests.ts";
 import { Connections } from "./connections.ts";
-import { type Drain, type Drained, drain } from "./drain.ts";
+import { type Drain, type DrainResult, drain } from "./drain.ts";
 import { meterHandshakes } from "./handshakes.ts";
 import { BACKLOG, listenError } from "./listen-error.ts";
 import { quiet } from "./quiet.ts";
@@ -22,7 +22,7 @@ export interface Listening {
   /** Serves the requests that have waited, and all later ones. */
   open(): void;
   /** Stops accepting connections and resolves when all are closed. */
-  close(how: Drain): Promise<Drained>;
+  close(how: Drain): Promise<DrainResult>;
 }
 
 const LOOPBACK = "127.0.0.1";

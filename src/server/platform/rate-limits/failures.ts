@@ -20,7 +20,7 @@ interface FailureLimit {
   stop(): void;
 }
 
-interface Home {
+interface Deps {
   readonly clock: Pick<Clock, "now">;
   readonly store: ServerTx;
 }
@@ -55,7 +55,7 @@ const SHARED_BATCH_SIZE = 500;
  * for failures within that second.
  */
 export function createFailureLimit(
-  { clock, store }: Home,
+  { clock, store }: Deps,
   { scope, most, span = minutes(1) }: { readonly scope: string; readonly most: number; readonly span?: number },
 ): FailureLimit {
   const windows = new Map<string, Counted>();

@@ -4,7 +4,7 @@ import { attribute, childrenOf, type XmlElement } from "../../../xml/xml.ts";
 import { instant, ns } from "./names.ts";
 import { refuse } from "./refusal.ts";
 
-export interface Expected {
+export interface ExpectedAssertion {
   /** The identity provider's entity id. */
   readonly issuer: string;
   /** The URL of this server's assertion consumer service. */
@@ -32,7 +32,7 @@ const SKEW = 60_000;
  * Checks the response around the assertion. It may be unsigned, so it can only give reasons to refuse, never to
  * accept.
  */
-export function checkResponse(root: XmlElement, expected: Expected): void {
+export function checkResponse(root: XmlElement, expected: ExpectedAssertion): void {
   const destination = attribute(root, "Destination");
   if (destination !== null && destination !== expected.acs) refuse("the response is for another address (Destination)");
   checkInResponseTo(attribute(root, "InResponseTo"), expected, "response");
@@ -42,7 +42,7 @@ export function checkResponse(root: XmlElement, expected: Expected): void {
 }
 
 /** Reads the assertion. Every byte of it is covered by the verified signature. */
-export function readAssertion(assertion: XmlElement, expected: Expected): Assertion {
+export function readAssertion(assertion: XmlElement, expected: ExpectedAssertion): Assertion {
   if (attribute(assertion, "Version") !== "2.0") refuse("the assertion is not of SAML 2.0");
   if (textOf(assertion, "Issuer") !== expected.issuer)
     refuse("the assertion is from another identity provider (Issuer)");
@@ -58,14 +58,14 @@ export function readAssertion(assertion: XmlElement, expected: Expected): Assert
   };
 }
 
-function checkInResponseTo(found: string | null, { requestId }: Expected, where: string): void {
+function checkInResponseTo(found: string | null, { requestId }: ExpectedAssertion, where: string): void {
   if (found === requestId) return;
   if (requestId === null) refuse(`the ${where} answers a request, but no sign-in began in this browser (InResponseTo)`);
   refuse(`the ${where} does not answer the request of this browser's sign-in (InResponseTo)`);
 }
 
 /** Requires exactly one bearer confirmation, which must be valid. Returns when it expires. */
-function checkConfirmation(subject: XmlElement, expected: Expected): number {
+function checkConfirmation(subject: XmlElement, expected: ExpectedAssertion): number {
   const bearers = childrenOf(subject, ns.assertion, "SubjectConfirmation").filter(
     (one) => attribute(one, "Method") === "urn:oasis:names:tc:SAML:2.0:cm:bearer",
   );
@@ -78,7 +78,7 @@ function checkConfirmation(subject: XmlElement, expected: Expected): number {
   return checkNotOnOrAfter(data, "NotOnOrAfter", expected) ?? refuse("the assertion has no expiry time (NotOnOrAfter)");
 }
 
-function checkConditions(conditions: XmlElement, expected: Expected): number | null {
+function checkConditions(conditions: XmlElement, expected: ExpectedAssertion): number | null {
   checkNotBefore(conditions, expected);
   const known = ["AudienceRestriction", "OneTimeUse", "ProxyRestriction"];
   if (conditions.children.some(({ uri, name }) => uri !== ns.assertion || !known.includes(name)))
@@ -94,7 +94,7 @@ function checkConditions(conditions: XmlElement, expected: Expected): number | n
 }
 
 /** An assertion without an authentication statement does not prove that the user signed in. */
-function checkStatements(assertion: XmlElement, expected: Expected): void {
+function checkStatements(assertion: XmlElement, expected: ExpectedAssertion): void {
   const statements = childrenOf(assertion, ns.assertion, "AuthnStatement");
   if (statements.length === 0) refuse("the assertion does not state that the user signed in (AuthnStatement)");
   for (const statement of statements) checkNotOnOrAfter(statement, "SessionNotOnOrAfter", expected);
@@ -105,12 +105,12 @@ function timeOf(element: XmlElement, name: string): number | null {
   return text === null ? null : (instant(text) ?? refuse(`the assertion's ${name} is not a time in UTC`));
 }
 
-function checkNotBefore(element: XmlElement, { now }: Expected): void {
+function checkNotBefore(element: XmlElement, { now }: ExpectedAssertion): void {
   const from = timeOf(element, "NotBefore");
   if (from !== null && now + SKEW < from) refuse("the assertion is not valid yet (NotBefore)");
 }
 
-function checkNotOnOrAfter(element: XmlElement, name: string, { now }: Expected): number | null {
+function checkNotOnOrAfter(element: XmlElement, name: string, { now }: ExpectedAssertion): number | null {
   const until = timeOf(element, name);
   if (until !== null && now - SKEW >= until) refuse(`the assertion has expired (${name})`);
   return until;

@@ -9,7 +9,7 @@ export interface Rotation {
   onProgress?(progress: { readonly table: string; readonly sealed: number }): void;
 }
 
-export interface Rotated {
+export interface RotationResult {
   /** Number of values that this run encrypted with the new key. */
   readonly sealed: number;
 }

@@ -6,7 +6,7 @@ import { ApiError } from "../core/errors.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { and, eq } from "../store/query.ts";
 import { asService, hasSameRoles, requesterOf } from "./requester.ts";
-import type { Outcome, TaskKind } from "./task.ts";
+import type { TaskKind, TaskOutcome } from "./task.ts";
 import type { TaskRow } from "./view.ts";
 
 /** After this many failed attempts the task has failed. With the pauses between them this takes about an hour. */
@@ -20,7 +20,7 @@ class Stopped extends Error {}
 class RolesChanged extends Error {}
 
 /** What came of it: it has ended, or it goes on later, perhaps on another server. */
-type Result = (Outcome & { readonly cause?: unknown }) | { readonly state: "later" };
+type Result = (TaskOutcome & { readonly cause?: unknown }) | { readonly state: "later" };
 
 /** Rejects only if the store cannot record what happened; the lease then expires, and the task is tried again. */
 export async function carryOut(
@@ -34,7 +34,7 @@ export async function carryOut(
   const mine = and(eq("id", row.id), eq("state", "running"), heldBy(row));
   const payload = (await store.taskPayloads.get(row.id))?.payload;
 
-  async function end(outcome: Outcome): Promise<Outcome> {
+  async function end(outcome: TaskOutcome): Promise<TaskOutcome> {
     await store.tx(async (tx) => {
       await hold(tx, { ...outcome, finished_at: clock.iso(), retry_at: null, ...noLease });
       await tx.taskPayloads.delete(eq("id", row.id));

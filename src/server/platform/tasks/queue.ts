@@ -45,7 +45,7 @@ async function insertTask<P>(
 }
 
 /** How a request's task stands when the request is answered. */
-export type Begun = { readonly outcome: "done" } | { readonly outcome: "goes on"; readonly taskId: number };
+export type StartedTask = { readonly outcome: "done" } | { readonly outcome: "goes on"; readonly taskId: number };
 
 /**
  * Creates a task, with `beside` in the same transaction, and carries it out here. Waits for its end, but not longer than
@@ -57,7 +57,7 @@ export async function startTask<P>(
   work: Work<P>,
   limitMs: number,
   beside: (store: ServerTx, taskId: number) => Promise<void> = async () => {},
-): Promise<Begun> {
+): Promise<StartedTask> {
   if (ctx.dryRun !== null) {
     const { id } = await insertTask(ctx, ctx.store, kind, work, newLease(ctx));
     await beside(ctx.store, id);

@@ -12,7 +12,7 @@ export interface TaskKind<P> {
    */
   run(ctx: Context, task: RunningTask<P>): Promise<void>;
   /** Runs in the transaction in which the task ends, whatever its outcome, in the name of the server. */
-  ended?(ctx: Context, payload: P, outcome: Outcome): Promise<void>;
+  ended?(ctx: Context, payload: P, outcome: TaskOutcome): Promise<void>;
 }
 
 export interface RunningTask<P> {
@@ -28,7 +28,7 @@ export interface RunningTask<P> {
   step<T>(progress: number, work: (store: ServerTx) => Promise<T>): Promise<T>;
 }
 
-export interface Outcome {
+export interface TaskOutcome {
   readonly state: "done" | "failed" | "cancelled";
   /** Empty unless it has failed. */
   readonly error: string;

@@ -1,5 +1,5 @@
 /** A stream that is read in parts of a chosen size. If it fails, what came before is the last part. */
-export class Divided {
+export class DividedStream {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #rest: Uint8Array = new Uint8Array();
   #failure: { readonly error: unknown } | null = null;
@@ -41,7 +41,7 @@ export class Divided {
 
 /** What a request brings. */
 export interface Brought {
-  readonly body: Divided;
+  readonly body: DividedStream;
   /** The announced digest of the whole upload, in hex; null if the request has none. */
   readonly sha256: string | null;
 }

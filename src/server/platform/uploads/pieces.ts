@@ -5,7 +5,7 @@ import type { Context } from "../core/context.ts";
 import { ApiError, badRequest, conflict } from "../core/errors.ts";
 import { inUploadSlot } from "../files/service.ts";
 import { eq } from "../store/query.ts";
-import { type Brought, Divided } from "./divided.ts";
+import { type Brought, DividedStream } from "./divided.ts";
 import { grow } from "./grow.ts";
 import { join } from "./join.ts";
 import { PIECE_BYTES, recordArrived, tooMany } from "./record.ts";
@@ -25,7 +25,7 @@ export async function append(ctx: Context, id: number, bytes: AsyncIterable<Uint
   if ((await ctx.store.uploadPieces.count(eq("upload_id", id))) >= MAX_PIECES)
     throw conflict(`the upload has ${MAX_PIECES} pieces; delete it, and send larger ones`);
   return inUploadSlot(ctx, async () => {
-    const body = new Divided(bytes);
+    const body = new DividedStream(bytes);
     const { growing } = ctx.blobs;
     if (growing !== null) upload = await grow(ctx, growing, upload, { body, sha256 });
     else

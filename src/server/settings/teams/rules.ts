@@ -133,8 +133,8 @@ function integrationProblems(
   return errors;
 }
 
-type Needs = readonly (keyof TeamMdm)[];
-const apple: Needs = [
+type SettingNames = readonly (keyof TeamMdm)[];
+const apple: SettingNames = [
   "macos_updates",
   "ios_updates",
   "ipados_updates",
@@ -143,7 +143,7 @@ const apple: Needs = [
   "enable_recovery_lock_password",
   "name_template",
 ];
-const windows: Needs = ["windows_updates", "windows_settings", "windows_require_bitlocker_pin"];
+const windows: SettingNames = ["windows_updates", "windows_settings", "windows_require_bitlocker_pin"];
 
 /** Settings that need device management can be turned on only while it is on. */
 function offProblems(before: TeamMdm, after: TeamMdm, { mdm }: ConfigSections): FieldError[] {
@@ -153,7 +153,7 @@ function offProblems(before: TeamMdm, after: TeamMdm, { mdm }: ConfigSections): 
     Android: mdm.android_enabled_and_configured,
     "Apple or Windows": mdm.enabled_and_configured || mdm.windows_enabled_and_configured,
   };
-  const needs: [Needs, keyof typeof isOn][] = [
+  const needs: [SettingNames, keyof typeof isOn][] = [
     [apple, "Apple"],
     [windows, "Windows"],
     [["android_settings"], "Android"],

@@ -6,7 +6,7 @@ import { minutes } from "../../platform/core/clock.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { fetchOutbound, OutboundError, type OutboundReply } from "../../platform/core/outbound/fetch.ts";
 import { jsonOf } from "../../platform/core/outbound/reply.ts";
-import { delivered, notDelivered, type Outcome } from "../../platform/outbox/outcome.ts";
+import { type DeliveryOutcome, delivered, notDelivered } from "../../platform/outbox/outcome.ts";
 import { beginAttempt, type OutboxRow } from "../../platform/outbox/service.ts";
 import { trackerOf } from "./destination.ts";
 import { created, creation, found, lookup, searches, type Ticket, type TicketText, type Tracker } from "./trackers.ts";
@@ -15,7 +15,7 @@ const TIMEOUT = 10_000;
 /** Maximum delay of a tracker's search index. */
 const SETTLED_AFTER = { ticketing_a: minutes(5), ticketing_b: 0 } as const;
 
-export async function deliverTicket(services: Services, row: OutboxRow, signal: AbortSignal): Promise<Outcome> {
+export async function deliverTicket(services: Services, row: OutboxRow, signal: AbortSignal): Promise<DeliveryOutcome> {
   const { store, config, clock } = services;
   const tracker = trackerOf((await config.current()).integrations, row.destination);
   const before = row.result;
@@ -55,7 +55,7 @@ const UNCLEAR =
 /** The tracker certainly created no ticket. A 5xx may have occurred after creation. */
 const isRefused = ({ status }: OutboundReply): boolean => status < 500 && status !== 408 && status !== 409;
 
-const refusal = ({ status, headers }: OutboundReply): Outcome =>
+const refusal = ({ status, headers }: OutboundReply): DeliveryOutcome =>
   notDelivered(`the tracker answered ${status}${hints[status] ?? ""}`, status, headers.get("retry-after"));
 
 export const hints: Readonly<Record<number, string>> = {
@@ -72,7 +72,7 @@ async function earlier(
   tracker: Tracker,
   { message_id: messageId, result }: OutboxRow,
   signal: AbortSignal,
-): Promise<{ ticket: Ticket | null } | Outcome> {
+): Promise<{ ticket: Ticket | null } | DeliveryOutcome> {
   const made = result?.ticket_id;
   if (made !== undefined) {
     const { url, request } = lookup(tracker, made);

@@ -18,7 +18,7 @@ const LIST_MAX = 32 * 1024 * 1024;
 const FILE_MAX = 8 * 1024 * 1024;
 const TIMEOUT = 30_000;
 
-type Needs = Pick<Services, "settings" | "running" | "dryRun">;
+type Deps = Pick<Services, "settings" | "running" | "dryRun">;
 
 export interface CatalogueSource {
   /** Throws if the list is not signed with the key of the settings. */
@@ -28,7 +28,7 @@ export interface CatalogueSource {
 }
 
 /** Null if no catalogue is set. */
-export function catalogueSource(services: Needs): CatalogueSource | null {
+export function catalogueSource(services: Deps): CatalogueSource | null {
   const { catalogue_url: url, catalogue_key: key } = services.settings;
   if (url === undefined) return null;
   const read = /^https?:\/\//i.test(url) ? readingOver(services, url) : readingIn(url);
@@ -65,7 +65,7 @@ const readingIn = (url: string): Read => {
   };
 };
 
-const readingOver = (services: Needs, url: string): Read => {
+const readingOver = (services: Deps, url: string): Read => {
   const base = url.replace(/\/+$/, "");
   return async (name, most) => {
     try {

@@ -18,7 +18,7 @@ import { isScript } from "../installers/scripts.ts";
 import type { InstallerFile } from "../installers/service.ts";
 
 /** What the server knows of a package whose file it has. */
-export interface Found extends ReadFile {
+export interface FoundPackage extends ReadFile {
   readonly file: InstallerFile;
   readonly url: string;
   /** The maintained app. Null: it is none. */
@@ -93,7 +93,7 @@ async function storedPackage(ctx: Context, sha256: string): Promise<Installer> {
 }
 
 /** Finds a package. Do not call it in a transaction. */
-export async function findPackage(ctx: Context, item: BatchPackage, signal: AbortSignal): Promise<Found> {
+export async function findPackage(ctx: Context, item: BatchPackage, signal: AbortSignal): Promise<FoundPackage> {
   const { slug, url, hash_sha256: sha256 } = item;
   if (slug !== undefined) return ofApp(ctx, slug, item.version, signal);
   const stored = sha256 === undefined ? null : await visiblePackage(ctx, sha256);
@@ -102,7 +102,12 @@ export async function findPackage(ctx: Context, item: BatchPackage, signal: Abor
   return downloaded(ctx, { url, sha256, isUnconditional: item.always_download === true }, signal);
 }
 
-async function ofApp(ctx: Context, slug: string, wanted: string | undefined, signal: AbortSignal): Promise<Found> {
+async function ofApp(
+  ctx: Context,
+  slug: string,
+  wanted: string | undefined,
+  signal: AbortSignal,
+): Promise<FoundPackage> {
   const app = await appOf(ctx, slug);
   const version = versionOf(app, wanted);
   const file = await downloadVersion(ctx, version, signal).catch((error: unknown) => {
@@ -114,7 +119,7 @@ async function ofApp(ctx: Context, slug: string, wanted: string | undefined, sig
 }
 
 /** A version of a maintained app, whose file is stored. */
-export function ofVersion(app: AppRow, version: CatalogueVersion, file: InstallerFile): Found {
+export function ofVersion(app: AppRow, version: CatalogueVersion, file: InstallerFile): FoundPackage {
   const { install_script: install, uninstall_script: uninstall } = scriptsOf(app.manifest, version);
   return {
     read: readOf(app, version),
@@ -127,7 +132,7 @@ export function ofVersion(app: AppRow, version: CatalogueVersion, file: Installe
 }
 
 /** Files of the catalogue say nothing of themselves, so what is known of the package is taken over. */
-export async function ofPackage(ctx: Context, row: Installer, url: string): Promise<Found> {
+export async function ofPackage(ctx: Context, row: Installer, url: string): Promise<FoundPackage> {
   const file = { id: row.file_id, name: row.file_name, size: row.size, sha256: row.sha256 };
   const base = { file, url, app_id: null, categories: [] };
   if (row.catalogue_app_id === null && row.kind !== "dmg" && row.kind !== "zip")
@@ -151,7 +156,7 @@ interface Download {
   readonly isUnconditional: boolean;
 }
 
-async function downloaded(ctx: Context, wanted: Download, signal: AbortSignal): Promise<Found> {
+async function downloaded(ctx: Context, wanted: Download, signal: AbortSignal): Promise<FoundPackage> {
   const { row, name } = await fetchLatest(ctx, { ...wanted, maxBytes: PACKAGE_MAX, signal }).catch((error: unknown) => {
     throw error instanceof DownloadError ? invalid("url", `the file was not downloaded: ${error.message}`) : error;
   });

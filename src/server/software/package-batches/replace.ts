@@ -14,12 +14,12 @@ import { createInstaller, deleteInstaller, type InstallerChoices, updateInstalle
 import { policiesThatInstall } from "../installers/wire.ts";
 import { iconOf } from "../self-service/icon-rows.ts";
 import { titleIdFor } from "../software/titles/titles.ts";
-import { type Found, labelOf, naming } from "./find.ts";
+import { type FoundPackage, labelOf, naming } from "./find.ts";
 
 interface Wanted {
   readonly items: readonly BatchPackage[];
   /** In the order of the items. */
-  readonly found: readonly Found[];
+  readonly found: readonly FoundPackage[];
 }
 
 /** Runs in the caller's transaction (`changingPackages`). */
@@ -64,7 +64,7 @@ async function write(
   team: TeamScope,
   before: Installer | null,
   item: BatchPackage,
-  { read, scripts, file, url, app_id, categories }: Found,
+  { read, scripts, file, url, app_id, categories }: FoundPackage,
 ): Promise<Installer> {
   const texts = textsFor({ read, scripts }, item);
   await checkScriptVariables(inside.store, texts, team.team_id);

@@ -12,7 +12,7 @@ import type { TaskKind } from "../../platform/tasks/task.ts";
 import { type TeamScope, teamIdNamed, teamScope } from "../../settings/teams/access.ts";
 import { changingPackages } from "../installers/packages.ts";
 import { checkQueryText, sentTexts } from "../installers/scripts.ts";
-import { checkItem, type Found, findPackage, naming } from "./find.ts";
+import { checkItem, type FoundPackage, findPackage, naming } from "./find.ts";
 import { replacePackages } from "./replace.ts";
 import type { BatchRow } from "./tables.ts";
 
@@ -151,7 +151,7 @@ async function dropEarlier({ store, user, clock }: Context, { team_id }: TeamSco
 const USABLE_FOR = days(1);
 
 /** What the caller has let the server download without changing a package, the newest first. */
-export async function downloadsOf(ctx: Context): Promise<Found[]> {
+export async function downloadsOf(ctx: Context): Promise<FoundPackage[]> {
   const { store, user, clock } = ctx;
   const rows = await store.packageBatches.list({
     where: and(

@@ -1,6 +1,6 @@
 // Writes the rows of hosts' software, with the changes of counts.
 
-import { CountChanges, type Listed, listsOf, recordCountChanges } from "../../hosts/count-changes/software.ts";
+import { CountChanges, type ListedSoftware, listsOf, recordCountChanges } from "../../hosts/count-changes/software.ts";
 import { recordSoftware, systemsOf } from "../../hosts/count-changes/vulnerabilities.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { oneOf } from "../../platform/store/query.ts";
@@ -42,7 +42,7 @@ export async function writeHostSoftware(tx: ServerTx, rows: readonly HostSoftwar
 async function withoutDeleted(
   tx: ServerTx,
   rows: readonly HostSoftwareRow[],
-  before: ReadonlyMap<number, Listed>,
+  before: ReadonlyMap<number, ListedSoftware>,
 ): Promise<HostSoftwareRow[]> {
   const added = new Set<number>();
   for (const { id, software_ids } of rows) {

@@ -6,11 +6,11 @@ import {
   type Answers,
   type InventorySource,
   NOTHING_TO_WRITE,
-  type Reported,
+  type ReportedValue,
   type SourcePlan,
   type SourceWriter,
 } from "../../hosts/hosts/inventory/source.ts";
-import type { Row } from "../../platform/agent-protocol/rows.ts";
+import type { AgentRow } from "../../platform/agent-protocol/rows.ts";
 import { channels } from "../../platform/core/channels.ts";
 import { isoAt } from "../../platform/core/clock.ts";
 import type { Services } from "../../platform/core/context.ts";
@@ -161,7 +161,7 @@ async function startSoftware(services: Services): Promise<SourceWriter<SoftwareA
   }
 
   /** Stores new titles and versions, and plans the writes of the others. */
-  async function plan(answers: readonly Reported<SoftwareAnswer>[], now: number): Promise<SourcePlan> {
+  async function plan(answers: readonly ReportedValue<SoftwareAnswer>[], now: number): Promise<SourcePlan> {
     const printed = answers
       .map(({ hostId, value }) => ({
         ...value,
@@ -263,7 +263,7 @@ async function startSoftware(services: Services): Promise<SourceWriter<SoftwareA
 }
 
 /** What device management reports of a host that has no agent. */
-export function deviceSoftware(platform: string, rows: readonly Row[]): SoftwareAnswer {
+export function deviceSoftware(platform: string, rows: readonly AgentRow[]): SoftwareAnswer {
   const source = deviceSources.find((one) => one.platform === platform);
   return { platform, platformLike: "", results: new Map(source ? [[source.name, { ok: true, rows }]] : []) };
 }

@@ -2,7 +2,7 @@
 
 import { isRecord } from "../../../text/record.ts";
 import { unixToIso } from "../../platform/agent-protocol/numbers.ts";
-import { clip, type DetailResult, type Row, text } from "../../platform/agent-protocol/rows.ts";
+import { type AgentRow, clip, type DetailResult, text } from "../../platform/agent-protocol/rows.ts";
 import { limit } from "../../platform/core/limits.ts";
 
 export interface SoftwareVersion {
@@ -82,14 +82,14 @@ const columns: Readonly<Record<string, Columns>> = {
 const pathOnly: Columns = { path: "path" };
 const columnsOf = (source: string): Columns => columns[source] ?? pathOnly;
 
-const column = (row: Row, name: string | undefined): string => (name === undefined ? "" : text(row, name));
+const column = (row: AgentRow, name: string | undefined): string => (name === undefined ? "" : text(row, name));
 
-function versionOf(row: Row, source: string): string {
+function versionOf(row: AgentRow, source: string): string {
   if (source !== "apps") return text(row, "version").trim();
   return text(row, "bundle_short_version").trim() || text(row, "bundle_version").trim();
 }
 
-function softwareIn(row: Row, { source, isPythonDeb }: RowRules): SoftwareVersion | null {
+function softwareIn(row: AgentRow, { source, isPythonDeb }: RowRules): SoftwareVersion | null {
   const name = text(row, "name").trim();
   if (name === "") return null;
   const has = columnsOf(source);
@@ -119,7 +119,7 @@ const pathsOf = (path: string): readonly string[] => (path === "" || path === "n
 const NO_PATHS: readonly string[] = [];
 
 /** Null: the row is no software. */
-function read(row: Row, rules: RowRules): SoftwareEntry | null {
+function read(row: AgentRow, rules: RowRules): SoftwareEntry | null {
   const software = softwareIn(row, rules);
   if (software === null) return null;
   const { path } = columnsOf(rules.source);
@@ -371,7 +371,7 @@ function placeOf(row: string, name: string): Place | null {
   return { start, end };
 }
 
-function objectIn(text: string): Row | null {
+function objectIn(text: string): AgentRow | null {
   try {
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : null;

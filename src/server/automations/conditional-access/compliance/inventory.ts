@@ -1,7 +1,7 @@
 // The devices that hosts are in the directory: what the directory's own registration leaves on them. The name of the
 // certificate that it issues is the device's id.
 
-import { type InventorySource, NOTHING_TO_WRITE, type Reported } from "../../../hosts/hosts/inventory/source.ts";
+import { type InventorySource, NOTHING_TO_WRITE, type ReportedValue } from "../../../hosts/hosts/inventory/source.ts";
 import { tableExists } from "../../../platform/agent-protocol/detail-query.ts";
 import { text } from "../../../platform/agent-protocol/rows.ts";
 import { channels } from "../../../platform/core/channels.ts";
@@ -73,12 +73,12 @@ export const directoryDeviceInventory: InventorySource<FoundDevice> = {
   }),
 };
 
-const hostIdsOf = (reported: readonly Reported<FoundDevice>[]): number[] => reported.map(({ hostId }) => hostId);
+const hostIdsOf = (reported: readonly ReportedValue<FoundDevice>[]): number[] => reported.map(({ hostId }) => hostId);
 
 async function changesOf(
   store: Pick<ServerTx, "directoryDevices">,
-  reported: readonly Reported<FoundDevice>[],
-): Promise<Reported<FoundDevice>[]> {
+  reported: readonly ReportedValue<FoundDevice>[],
+): Promise<ReportedValue<FoundDevice>[]> {
   const rows = await store.directoryDevices.list({ where: oneOf("host_id", hostIdsOf(reported)) });
   const known = new Map(rows.map((row) => [row.host_id, row]));
   return reported.filter(({ hostId, value }) => {
@@ -95,7 +95,7 @@ async function changesOf(
 const accountOf = (value: FoundDevice, before: FoundDevice | undefined): string =>
   value.user_principal_name || (before?.device_id === value.device_id ? before.user_principal_name : "");
 
-async function writeDevices(tx: ServerTx, changed: readonly Reported<FoundDevice>[], now: string): Promise<void> {
+async function writeDevices(tx: ServerTx, changed: readonly ReportedValue<FoundDevice>[], now: string): Promise<void> {
   const before = await tx.directoryDevices.list({ where: oneOf("host_id", hostIdsOf(changed)) });
   const wanted = new Map(changed.map(({ hostId, value }) => [hostId, value]));
   const rowOf = new Map(before.map((row) => [row.host_id, row]));

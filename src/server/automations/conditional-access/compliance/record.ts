@@ -11,7 +11,7 @@ import type { ServerTx } from "../../../platform/core/tables.ts";
 import { and, eq, isNull, oneOf } from "../../../platform/store/query.ts";
 import type { DeviceRow } from "./decide.ts";
 
-export interface Sent {
+export interface SentState {
   readonly row: DeviceRow;
   readonly state: DeviceState;
   readonly blocking: readonly HostPolicy[];
@@ -52,7 +52,7 @@ export async function recordOutcomes(
   services: Services,
   tenant: string,
   claim: Runner,
-  batch: readonly Sent[],
+  batch: readonly SentState[],
   outcomes: readonly DeviceOutcome[],
 ): Promise<void> {
   const ctx = serviceContext(services);
@@ -95,7 +95,7 @@ async function recordAccepted(
   store: Writing,
   row: DeviceRow,
   tenant: string,
-  { state }: Sent,
+  { state }: SentState,
 ): Promise<void> {
   const own = eq("id", row.id);
   if (!state.isManaged) return void (await store.directoryDevices.delete(and(own, eq("host_id", null))));

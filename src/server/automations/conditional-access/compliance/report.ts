@@ -12,7 +12,7 @@ import { isPremium, type Services } from "../../../platform/core/context.ts";
 import { and, eq, isNull, lte, not, oneOf, or } from "../../../platform/store/query.ts";
 import { type DeviceRow, decide } from "./decide.ts";
 import { recordPause, recordSuccess, reportingRow } from "./pauses.ts";
-import { recordOutcomes, type Sent, settle } from "./record.ts";
+import { recordOutcomes, type SentState, settle } from "./record.ts";
 
 /** Rows per step; the lease is longer than their batches take. */
 const BATCH_SIZE = 2 * DEVICES_IN_BATCH;
@@ -82,7 +82,7 @@ function claimDue(services: Services): Promise<Claim> {
 /** False if the directory takes nothing more for now. */
 async function reportStep(services: Services, target: Target, claim: Claim): Promise<boolean> {
   const decisions = await decide(services, claim.rows, target.tenant);
-  const toSend: Sent[] = [];
+  const toSend: SentState[] = [];
   const settled: { row: DeviceRow; error: string }[] = [];
   const forgotten: DeviceRow[] = [];
   for (const row of claim.rows) {
@@ -97,7 +97,12 @@ async function reportStep(services: Services, target: Target, claim: Claim): Pro
   return true;
 }
 
-async function sendBatch(services: Services, target: Target, claim: Claim, batch: readonly Sent[]): Promise<boolean> {
+async function sendBatch(
+  services: Services,
+  target: Target,
+  claim: Claim,
+  batch: readonly SentState[],
+): Promise<boolean> {
   let outcomes: DeviceOutcome[];
   try {
     outcomes = await reportDevices(

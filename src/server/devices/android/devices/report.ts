@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { firmwareText, serialNumber as meaningfulSerial } from "../../../../agent-wire/firmware.ts";
 import type { HostRow } from "../../../hosts/hosts/access.ts";
-import { clip, type Row } from "../../../platform/agent-protocol/rows.ts";
+import { type AgentRow, clip } from "../../../platform/agent-protocol/rows.ts";
 import { isoAt } from "../../../platform/core/clock.ts";
 import { limit } from "../../../platform/core/limits.ts";
 import { deviceSoftware } from "../../../software/software/ingest.ts";
@@ -165,7 +165,7 @@ function storageOf({ memoryInfo: { totalInternalStorage: total }, memoryEvents }
 }
 
 /** Applications as rows of the software inventory. Null: the device did not report them. */
-function applicationsOf({ applicationReports }: AndroidDevice): Row[] | null {
+function applicationsOf({ applicationReports }: AndroidDevice): AgentRow[] | null {
   return (
     applicationReports
       ?.filter(({ state, packageName }) => state !== "REMOVED" && packageName !== "")

@@ -1,6 +1,6 @@
 // The end of a sign-up as a server-sent event (WHATWG HTML, 9.2). Until then, comments keep the connection open.
 
-import type { Streamed } from "../../../../api/bodies.ts";
+import type { StreamedBody } from "../../../../api/bodies.ts";
 import { androidApi } from "../../../../api/devices/android.ts";
 import { userStreams } from "../../../accounts/sessions/streams.ts";
 import { seconds } from "../../../platform/core/clock.ts";
@@ -15,7 +15,7 @@ const LOOK_EVERY = seconds(1);
 /** In looks. */
 const BEAT_EVERY = 10;
 
-export function followSignUp(ctx: Context): Streamed {
+export function followSignUp(ctx: Context): StreamedBody {
   const stop = new AbortController();
   const closed = ctx.running.of(userStreams).open({
     viewer: ctx.user,

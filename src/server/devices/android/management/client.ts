@@ -62,7 +62,7 @@ export interface AndroidClient {
   operation(name: string): Promise<Json>;
 }
 
-type Needs = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
+type Deps = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 const SERVICE = "the Android Management API";
@@ -70,9 +70,9 @@ const TIMEOUT = 30_000;
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** 400 that names the setting if there is no service account. */
-export const androidClient = (services: Needs): AndroidClient => clientOf(services, requireAccount(services));
+export const androidClient = (services: Deps): AndroidClient => clientOf(services, requireAccount(services));
 
-function clientOf(services: Needs, account: ServiceAccount): AndroidClient {
+function clientOf(services: Deps, account: ServiceAccount): AndroidClient {
   const base = services.settings.android_management_url.replace(/\/+$/, "");
 
   async function call<T>(

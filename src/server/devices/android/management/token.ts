@@ -10,9 +10,9 @@ const SCOPE = "https://www.googleapis.com/auth/androidmanagement";
 /** The account's token. Every server gets its own. */
 const tokens = part("tokens of the service account", () => new Map<string, AccessToken>());
 
-type Needs = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
+type Deps = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
 
-export async function accessToken(services: Needs, account: ServiceAccount): Promise<string> {
+export async function accessToken(services: Deps, account: ServiceAccount): Promise<string> {
   const { running, clock } = services;
   const known = running.of(tokens).get(account.email);
   if (known && known.until > clock.now()) return known.text;

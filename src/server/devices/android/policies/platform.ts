@@ -3,7 +3,7 @@ import { inJson } from "../../../../text/json.ts";
 import { hostMdm } from "../../../hosts/mdm-status/tables.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { and, eq, exists } from "../../../platform/store/query.ts";
-import type { HostProfileRow, ProfilePlatform, Queued } from "../../profiles/platform.ts";
+import type { HostProfileRow, ProfilePlatform, QueuedCommands } from "../../profiles/platform.ts";
 import { readPolicyProfile } from "./rules.ts";
 import { wantPolicies } from "./wanted.ts";
 
@@ -32,7 +32,7 @@ export const androidPlatform: ProfilePlatform = {
 };
 
 /** What is waiting is known by its command, although devices get no commands for profiles. */
-async function queue(inside: Context, rows: readonly HostProfileRow[]): Promise<Queued> {
+async function queue(inside: Context, rows: readonly HostProfileRow[]): Promise<QueuedCommands> {
   await wantPolicies(inside, [...new Set(rows.map(({ host_id }) => host_id))]);
   return new Map(rows.map(({ id }) => [id, inside.random.uuid()]));
 }

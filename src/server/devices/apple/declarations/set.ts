@@ -45,9 +45,9 @@ const activationName = (name: string): string => `svc.activation.${name}`;
 const UPDATES = "update";
 export const UPDATE_ACTIVATION = activationName(UPDATES);
 
-type Backing = Pick<Context, "store">;
+type Deps = Pick<Context, "store">;
 
-export async function declarationsOf(backing: Backing, hostId: number): Promise<DeclarationSet> {
+export async function declarationsOf(backing: Deps, hostId: number): Promise<DeclarationSet> {
   const profiles = await declaredProfiles(backing, hostId);
   const own = (await updateConfigurations(backing.store, hostId)).map((content) =>
     declare({ kind: "configuration", ...content }),
@@ -93,7 +93,7 @@ const ownActivation = ({ activation_identifier }: ProfileRow, base64: string): D
     ...readContent(Buffer.from(base64, "base64").toString()),
   });
 
-async function declaredProfiles({ store }: Backing, hostId: number): Promise<DeclaredProfile[]> {
+async function declaredProfiles({ store }: Deps, hostId: number): Promise<DeclaredProfile[]> {
   const rows = await store.hostProfiles.list({
     where: and(eq("host_id", hostId), eq("kind", "declaration"), eq("operation_type", "install")),
     order: [{ column: "id", direction: "asc" }],
@@ -135,7 +135,7 @@ async function declaredProfiles({ store }: Backing, hostId: number): Promise<Dec
   });
 }
 
-async function assetsOf({ store }: Backing, profiles: readonly DeclaredProfile[]): Promise<Declaration[]> {
+async function assetsOf({ store }: Deps, profiles: readonly DeclaredProfile[]): Promise<Declaration[]> {
   const found = new Map<string, Declaration>();
   for (const [teamId, own] of groupBy(profiles, ({ team_id }) => team_id)) {
     const payloads = own.map(({ configuration }) => configuration.payload);

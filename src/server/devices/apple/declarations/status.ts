@@ -10,7 +10,7 @@ import { applyEvents, changingHosts } from "../../profiles/host-rows.ts";
 import type { HostProfileRow } from "../../profiles/platform.ts";
 import { nextState, type ProfileEvent } from "../../profiles/state.ts";
 import { type Declaration, declarationsOf, UPDATE_ACTIVATION } from "./set.ts";
-import { keepUpdateReport, SoftwareUpdateItems, type Verdict } from "./update-reports.ts";
+import { type DeadlineVerdict, keepUpdateReport, SoftwareUpdateItems } from "./update-reports.ts";
 import { UPDATE_DEADLINE } from "./updates.ts";
 
 /** Limit of a report, and of the text shown for a profile. */
@@ -117,7 +117,11 @@ async function eventsOf(
 }
 
 /** What the device makes of its update deadline; null: the report does not contain that. */
-async function verdictOn({ store }: Context, hostId: number, { StatusItems }: StatusReport): Promise<Verdict | null> {
+async function verdictOn(
+  { store }: Context,
+  hostId: number,
+  { StatusItems }: StatusReport,
+): Promise<DeadlineVerdict | null> {
   const { activations = [], configurations = [] } = StatusItems.management?.declarations ?? {};
   if (!configurations.some(({ identifier }) => identifier === UPDATE_DEADLINE)) return null;
   const { declarations } = await declarationsOf({ store }, hostId);

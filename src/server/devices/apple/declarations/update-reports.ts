@@ -22,7 +22,7 @@ export const SoftwareUpdateItems = z.object({
 export type SoftwareUpdateItems = z.infer<typeof SoftwareUpdateItems>;
 
 /** What the device makes of its deadline. */
-export interface Verdict {
+export interface DeadlineVerdict {
   readonly is_accepted: boolean;
   readonly refusal: string;
 }
@@ -30,7 +30,7 @@ export interface Verdict {
 type Report = Omit<RowOf<typeof appleUpdateReports>, "revision" | "reported_at">;
 type Facts = Omit<Report, "id">;
 
-function factsIn(items: SoftwareUpdateItems | undefined, verdict: Verdict | null): Partial<Facts> {
+function factsIn(items: SoftwareUpdateItems | undefined, verdict: DeadlineVerdict | null): Partial<Facts> {
   const pending = items?.["pending-version"];
   const failed = items?.["failure-reason"];
   const facts = {
@@ -57,7 +57,7 @@ export async function keepUpdateReport(
   ctx: Context,
   hostId: number,
   items: SoftwareUpdateItems | undefined,
-  verdict: Verdict | null,
+  verdict: DeadlineVerdict | null,
 ): Promise<void> {
   const facts = factsIn(items, verdict);
   if (!(await isNew(ctx.store, hostId, facts))) return;

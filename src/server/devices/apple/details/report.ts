@@ -7,7 +7,7 @@ import { certificateName, certificatesLimit } from "../../../certificates/certif
 import type { HostRow } from "../../../hosts/hosts/access.ts";
 import type { CertificateInventory } from "../../../hosts/hosts/details.ts";
 import type { OsIdentity } from "../../../hosts/hosts/os-versions.ts";
-import { clip, type Row } from "../../../platform/agent-protocol/rows.ts";
+import { type AgentRow, clip } from "../../../platform/agent-protocol/rows.ts";
 
 const systems: Readonly<Record<string, string>> = { ios: "iOS", ipados: "iPadOS" };
 
@@ -46,7 +46,7 @@ function storageOf(facts: PlistDict): Partial<HostRow> {
 }
 
 /** Applications from `InstalledApplicationList`, as rows of the software inventory. */
-export const applicationsOf = (answer: PlistDict): Row[] =>
+export const applicationsOf = (answer: PlistDict): AgentRow[] =>
   dictsIn(answer, "InstalledApplicationList").map((application) => {
     const bundle_identifier = stringIn(application, "Identifier") ?? "";
     return {

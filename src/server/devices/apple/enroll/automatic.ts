@@ -28,7 +28,7 @@ const failures = part("failures of automatic enrollment", (services) =>
 );
 const CALLS = { scope: "automatic enrollment", most: 600, ofAll: 6_000, span: minutes(1) };
 
-export interface Asked {
+export interface AutomaticRequest {
   readonly token: string;
   /** Signed machine info in DER; null: none was sent. */
   readonly machineInfo: Buffer | null;
@@ -39,7 +39,7 @@ export interface UpdateFirst {
   readonly osVersion: string;
 }
 
-export async function automaticProfile(ctx: Context, asked: Asked): Promise<Buffer | UpdateFirst> {
+export async function automaticProfile(ctx: Context, asked: AutomaticRequest): Promise<Buffer | UpdateFirst> {
   await requireAppleMdm(ctx);
   const { device, info, teamId, osVersion } = await assignedDevice(ctx, asked);
   if (osVersion !== null) return { osVersion };
@@ -47,13 +47,13 @@ export async function automaticProfile(ctx: Context, asked: Asked): Promise<Buff
   return profileFor(ctx, { device, info });
 }
 
-interface Wanted {
+interface AutomaticEnrollment {
   readonly device: DeviceRow;
   readonly info: Pick<MachineInfo, "serial" | "udid">;
   readonly facts?: Facts;
 }
 
-export async function profileFor(ctx: Context, { device, info, facts = {} }: Wanted): Promise<Buffer> {
+export async function profileFor(ctx: Context, { device, info, facts = {} }: AutomaticEnrollment): Promise<Buffer> {
   await countCall(ctx, CALLS, ctx.address);
   const host = await hostOf(ctx, device);
   return enrollmentProfile(ctx, {
@@ -67,7 +67,7 @@ export async function profileFor(ctx: Context, { device, info, facts = {} }: Wan
 }
 
 /** 403 for everybody but devices that the portal assigns to this server. */
-export async function assignedDevice(ctx: Context, { token, machineInfo }: Asked) {
+export async function assignedDevice(ctx: Context, { token, machineInfo }: AutomaticRequest) {
   try {
     if (!sameText(token, await enrollToken(ctx))) throw new BadMachineInfo("the token is wrong");
     if (machineInfo === null) throw new BadMachineInfo("it has sent no machine info");

@@ -20,7 +20,7 @@ import { endUserFacts } from "../channel/end-user.ts";
 import type { AppleDeviceListener } from "../channel/listeners.ts";
 import { eulaToken } from "../setup/eula.ts";
 import { deviceUrl } from "../trust/service.ts";
-import { type Asked, assignedDevice, profileFor, type UpdateFirst } from "./automatic.ts";
+import { type AutomaticRequest, assignedDevice, profileFor, type UpdateFirst } from "./automatic.ts";
 import { enrollmentProfile } from "./profile.ts";
 
 const LIFETIME = minutes(15);
@@ -37,7 +37,7 @@ interface Started {
 }
 
 /** The browser of the setup assistant of a device that enrolls automatically. */
-export async function startEndUser(ctx: Context, asked: Asked): Promise<Started | UpdateFirst> {
+export async function startEndUser(ctx: Context, asked: AutomaticRequest): Promise<Started | UpdateFirst> {
   await requireAppleMdm(ctx);
   const { info, osVersion } = await assignedDevice(ctx, asked);
   return osVersion === null ? startSignIn(ctx, info) : { osVersion };

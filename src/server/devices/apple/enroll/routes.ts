@@ -12,7 +12,7 @@ import type { Context } from "../../../platform/core/context.ts";
 import { badRequest } from "../../../platform/core/errors.ts";
 import { type Reply, type Route, route } from "../../../platform/core/http/route.ts";
 import { accountProfile, serviceDiscovery } from "./account.ts";
-import { type Asked, automaticProfile, type UpdateFirst } from "./automatic.ts";
+import { type AutomaticRequest, automaticProfile, type UpdateFirst } from "./automatic.ts";
 import { type EndUserOutcome, finishEndUser, startAccount, startEndUser } from "./end-users.ts";
 import { manualProfile } from "./manual.ts";
 import { otaProfile, otaStep } from "./over-the-air.ts";
@@ -26,7 +26,7 @@ export const appleEnrollRoutes: readonly Route[] = [
 
 const DEVICE_INFO = "x-apple-aspen-deviceinfo";
 
-async function automatic(ctx: Context, asked: Asked, reply: Reply): Promise<Content> {
+async function automatic(ctx: Context, asked: AutomaticRequest, reply: Reply): Promise<Content> {
   const found = await automaticProfile(ctx, asked);
   if (Buffer.isBuffer(found)) return profile(found);
   reply.status = 403;

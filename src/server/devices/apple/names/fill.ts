@@ -13,7 +13,7 @@ import { isReachable } from "../push/devices.ts";
 /** Devices that belong to their users keep the names that these have given them. */
 export const isNameable = exists(appleEnrollments, "host_id", and(isReachable, not(eq("kind", "personal"))));
 
-export interface Wanted {
+export interface DesiredName {
   readonly id: number;
   /** Null: a value is missing, or the name would be too long. */
   readonly name: string | null;
@@ -28,7 +28,10 @@ export interface Wanted {
 const NAME_MAX = 255;
 
 /** What these hosts are to be called. Hosts without a template, and those that cannot be named, are not among them. */
-export async function wantedNames(inside: Context, hostIds: readonly number[]): Promise<ReadonlyMap<number, Wanted>> {
+export async function wantedNames(
+  inside: Context,
+  hostIds: readonly number[],
+): Promise<ReadonlyMap<number, DesiredName>> {
   const { store } = inside;
   const settings = await mdmOfTeams({ store, config: inside.config.over(store) });
   const all = await store.hosts.pick(["id", "team_id", "computer_name", "detail_updated_at"], {

@@ -12,7 +12,7 @@ import { hostsBySetting, mdmOfTeams } from "../../../settings/teams/mdm.ts";
 import { changeName, dropNames, type NameRow, putNames } from "../../host-names/rows.ts";
 import { hostNames } from "../../host-names/tables.ts";
 import { dropNameCommands, isSameName, isToSend, otherName, sendSteps } from "./device-name.ts";
-import { isNameable, type Wanted, wantedNames } from "./fill.ts";
+import { type DesiredName, isNameable, wantedNames } from "./fill.ts";
 
 /** Hosts in one transaction. */
 const BATCH_SIZE = 500;
@@ -46,7 +46,7 @@ async function concerned(ctx: Context): Promise<Predicate> {
 
 interface Differences {
   /** Rows that are to be as the template says, with their commands sent. */
-  readonly renamed: readonly { readonly before: NameRow | undefined; readonly want: Wanted }[];
+  readonly renamed: readonly { readonly before: NameRow | undefined; readonly want: DesiredName }[];
   readonly ended: readonly NameRow[];
   /** What the hosts have reported since says otherwise. */
   readonly reported: readonly Pick<NameRow, "id" | "status" | "detail">[];
@@ -83,7 +83,7 @@ async function differencesOf(inside: Context, hostIds: readonly number[]): Promi
 }
 
 /** What the host has reported since its status was determined; null: nothing new. */
-function reportedState(row: NameRow, { current, reported_at }: Wanted) {
+function reportedState(row: NameRow, { current, reported_at }: DesiredName) {
   const isSettled = row.step === null && row.name !== null;
   if (!isSettled || reported_at === null || reported_at <= row.changed_at) return null;
   const isRight = isSameName(current, row.name);

@@ -74,7 +74,7 @@ export const BATCH_SIZE = 1000;
 const MAX_BYTES = 16 * 1024 * 1024;
 const TIMEOUT = 30_000;
 
-type Needs = Pick<Services, "running" | "dryRun" | "settings" | "clock" | "random">;
+type Deps = Pick<Services, "running" | "dryRun" | "settings" | "clock" | "random">;
 
 /** Session tokens, by access token. They last some minutes, and every server opens its own. */
 const sessions = part("portal sessions", () => new Map<string, string>());
@@ -92,7 +92,7 @@ export interface PortalClient {
   disown(serials: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
-export function portalClient(services: Needs, credentials: OauthCredentials): PortalClient {
+export function portalClient(services: Deps, credentials: OauthCredentials): PortalClient {
   const base = services.settings.dep_url.replace(/\/+$/, "");
   const held = services.running.of(sessions);
 
@@ -169,7 +169,7 @@ export function portalClient(services: Needs, credentials: OauthCredentials): Po
 const protocol = { "x-server-protocol-version": "3", "content-type": "application/json;charset=UTF8" };
 
 async function send(
-  services: Needs,
+  services: Deps,
   url: string,
   request: { method?: "GET" | "POST" | "PUT"; headers: Record<string, string>; body?: string },
 ): Promise<OutboundReply> {

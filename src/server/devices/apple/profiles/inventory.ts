@@ -3,9 +3,9 @@
 import type { InventorySource, SourceWriter } from "../../../hosts/hosts/inventory/source.ts";
 import { NOTHING_TO_WRITE } from "../../../hosts/hosts/inventory/source.ts";
 import { tableExists } from "../../../platform/agent-protocol/detail-query.ts";
-import { type Row, text } from "../../../platform/agent-protocol/rows.ts";
+import { type AgentRow, text } from "../../../platform/agent-protocol/rows.ts";
 import type { Services } from "../../../platform/core/context.ts";
-import type { Installed } from "../../profiles/host-rows.ts";
+import type { InstalledProfile } from "../../profiles/host-rows.ts";
 import { reportedEvents, writeReported } from "./reported.ts";
 
 const DATE = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|[+-]\d\d:?\d\d)?$/;
@@ -17,13 +17,13 @@ function installedAt(given: string): string | null {
   return Number.isNaN(at) ? null : new Date(at).toISOString();
 }
 
-const installedOf = (rows: readonly Row[]): Installed[] =>
+const installedOf = (rows: readonly AgentRow[]): InstalledProfile[] =>
   rows.flatMap((row) => {
     const identifier = text(row, "identifier").trim();
     return identifier === "" ? [] : [{ identifier, installed_at: installedAt(text(row, "install_date")) }];
   });
 
-function startWriter({ store, clock }: Services): SourceWriter<readonly Installed[]> {
+function startWriter({ store, clock }: Services): SourceWriter<readonly InstalledProfile[]> {
   return {
     async plan(reported, now) {
       const installed = new Map(reported.map(({ hostId, value }) => [hostId, value]));
@@ -38,7 +38,7 @@ function startWriter({ store, clock }: Services): SourceWriter<readonly Installe
   };
 }
 
-export const profileInventory: InventorySource<readonly Installed[]> = {
+export const profileInventory: InventorySource<readonly InstalledProfile[]> = {
   queries: [
     {
       name: "macos_profiles",

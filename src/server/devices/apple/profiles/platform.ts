@@ -3,7 +3,7 @@ import { inJson } from "../../../../text/json.ts";
 import { hostMdm } from "../../../hosts/mdm-status/tables.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { and, eq, exists, oneOf } from "../../../platform/store/query.ts";
-import type { Delivery, HostProfileRow, ProfilePlatform, Queued } from "../../profiles/platform.ts";
+import type { Delivery, HostProfileRow, ProfilePlatform, QueuedCommands } from "../../profiles/platform.ts";
 import { type AppleCommand, sendAppleCommands } from "../commands/send.ts";
 import { appleProfileCommand } from "./commands.ts";
 import { readActivation, readDeclaration } from "./declaration.ts";
@@ -64,7 +64,7 @@ const named = ({ name }: { readonly name: string }) => ({ profile_name: name });
 async function queue(
   inside: Context,
   wanted: readonly (readonly [HostProfileRow, AppleCommand["command"]])[],
-): Promise<Queued> {
+): Promise<QueuedCommands> {
   const commands: AppleCommand[] = [];
   const indexes = new Map<number, number>();
   const declaring = new Map<number, number>();

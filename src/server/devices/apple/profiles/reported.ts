@@ -4,10 +4,10 @@ import type { Context } from "../../../platform/core/context.ts";
 import { groupBy } from "../../../platform/core/maps.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { and, eq, oneOf } from "../../../platform/store/query.ts";
-import { applyEvents, type Backing, eventsOfReport, type Installed } from "../../profiles/host-rows.ts";
+import { applyEvents, eventsOfReport, type InstalledProfile, type ProfileDeps } from "../../profiles/host-rows.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 
-type Reported = ReadonlyMap<number, readonly Installed[]>;
+type Reported = ReadonlyMap<number, readonly InstalledProfile[]>;
 
 /** What would change by these reports, which are complete for each of the hosts. */
 export async function reportedEvents(store: Pick<ServerTx, "hostProfiles">, reported: Reported, now: number) {
@@ -22,14 +22,14 @@ export async function reportedEvents(store: Pick<ServerTx, "hostProfiles">, repo
 }
 
 /** In the caller's transaction. */
-export async function writeReported(backing: Backing, reported: Reported, now: number): Promise<void> {
+export async function writeReported(backing: ProfileDeps, reported: Reported, now: number): Promise<void> {
   await applyEvents(backing, await reportedEvents(backing.store, reported, now));
   await notifyProfiles(backing.store, { hostIds: [...reported.keys()] });
 }
 
 /** An iPhone or iPad has answered `ProfileList`. It does not report since when it has its profiles. */
 export async function storeProfileList(ctx: Context, hostId: number, message: PlistDict): Promise<void> {
-  const installed = dictsIn(message, "ProfileList").flatMap((profile): Installed[] => {
+  const installed = dictsIn(message, "ProfileList").flatMap((profile): InstalledProfile[] => {
     const identifier = stringIn(profile, "PayloadIdentifier");
     return identifier === null ? [] : [{ identifier, installed_at: null }];
   });

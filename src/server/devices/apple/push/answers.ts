@@ -10,7 +10,7 @@ export interface PushAnswer {
   readonly since: number | null;
 }
 
-export type Outcome =
+export type PushOutcome =
   | { readonly kind: "accepted" }
   /** The device cannot be reached with this token. It will send another one. */
   | { readonly kind: "token_invalid" }
@@ -29,7 +29,7 @@ const TOO_MANY = minutes(5);
 const UNAVAILABLE = seconds(15);
 
 /** `tokenAt`: when the device sent its token, in milliseconds since 1970. */
-export function outcomeOf({ status, reason, since }: PushAnswer, tokenAt: number): Outcome {
+export function outcomeOf({ status, reason, since }: PushAnswer, tokenAt: number): PushOutcome {
   if (status === 200) return { kind: "accepted" };
   if (status === 400 && invalidTokens.has(reason)) return { kind: "token_invalid" };
   if (status === 403) return { kind: "certificate_refused" };

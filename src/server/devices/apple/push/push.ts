@@ -7,7 +7,7 @@ import { byId } from "../../../platform/core/maps.ts";
 import { startedPart } from "../../../platform/core/running.ts";
 import { gt, lte, oneOf } from "../../../platform/store/query.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
-import { type Outcome, outcomeOf } from "./answers.ts";
+import { outcomeOf, type PushOutcome } from "./answers.ts";
 import { type PushTarget, pushCertificate, pushTargets, waitingEnrollments } from "./devices.ts";
 import { type Line, pushLine } from "./line.ts";
 import type { applePushes } from "./tables.ts";
@@ -164,7 +164,7 @@ async function pushOne(
   certificate: Parameters<Line["send"]>[0],
   target: PushTarget,
   { reminders }: PushRow,
-): Promise<Outcome> {
+): Promise<PushOutcome> {
   const expiration = Math.floor(nextReminder(clock.now(), reminders) / 1000);
   const { token, topic, magic } = target;
   const answer = await line.send(certificate, { token, topic, magic, expiration });
@@ -174,7 +174,7 @@ async function pushOne(
 
 interface Pushed {
   readonly target: PushTarget;
-  readonly outcome: Outcome;
+  readonly outcome: PushOutcome;
 }
 
 /** Pushes that were accepted or rejected are repeated by the reminder that `claim` has set. */

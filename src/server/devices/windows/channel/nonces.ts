@@ -13,14 +13,14 @@ const LIFETIME = minutes(5);
 const GIVEN_FOR = minutes(2);
 const BYTES = 16;
 
-type Home = Pick<Context, "store" | "clock" | "random">;
+type Deps = Pick<Context, "store" | "clock" | "random">;
 
 /** A nonce that nobody can use. */
 export const emptyNonce = ({ random }: Pick<Context, "random">): string =>
   Buffer.from(random.token(BYTES), "base64url").toString("base64");
 
 /** A nonce for the device's next message. */
-export async function newNonce({ store, clock, random }: Home, enrollment_id: number): Promise<string> {
+export async function newNonce({ store, clock, random }: Deps, enrollment_id: number): Promise<string> {
   const nonce = emptyNonce({ random });
   await store.windowsNonces.insert({ enrollment_id, nonce, expires_at: isoAt(clock.now() + LIFETIME) });
   return nonce;
@@ -30,7 +30,7 @@ export async function newNonce({ store, clock, random }: Home, enrollment_id: nu
  * A nonce for somebody who uses the device's name and has proved nothing. Strangers get the one that waits for the
  * device: it is no secret, and whatever they send, the device can still use it.
  */
-export async function waitingNonce(home: Home, id: number): Promise<string> {
+export async function waitingNonce(home: Deps, id: number): Promise<string> {
   const { store, clock } = home;
   const isLasting = and(eq("enrollment_id", id), gt("expires_at", isoAt(clock.now() + GIVEN_FOR)));
   return (await store.windowsNonces.first({ where: isLasting }))?.nonce ?? newNonce(home, id);
@@ -38,7 +38,7 @@ export async function waitingNonce(home: Home, id: number): Promise<string> {
 
 /** Whether the credentials are the digest of the device's secret and of one of its nonces, which is used up. */
 export async function isAuthenticated(
-  { store, clock }: Home,
+  { store, clock }: Deps,
   { id, account }: Pick<Enrollment, "id" | "account">,
   { credentials }: Pick<SyncHeader, "credentials">,
 ): Promise<boolean> {

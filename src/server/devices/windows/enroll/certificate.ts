@@ -8,7 +8,7 @@ import { valueTypes } from "../../../../soap/names.ts";
 import { bytesOfBase64 } from "../../../../text/base64.ts";
 import type { DeviceCa } from "../../../certificates/device-ca/ca.ts";
 import { type Identity, verifyIdentity } from "../../../certificates/device-ca/identities.ts";
-import { issueIdentity, Refused } from "../../../certificates/device-ca/issue.ts";
+import { IssueRefused, issueIdentity } from "../../../certificates/device-ca/issue.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { RENEWS, WINDOWS_ENROLLMENT } from "../channel/session.ts";
 import { EnrollRefusal } from "./refusal.ts";
@@ -57,7 +57,7 @@ function attempt<T>(work: () => T): T | null {
   }
 }
 
-export interface Issued {
+export interface IssuedCertificate {
   readonly id: number;
   readonly certificate: Buffer;
   readonly commonName: string;
@@ -72,7 +72,7 @@ interface Issuing {
 }
 
 /** Issues the identity in the caller's transaction. The subject is the server's own, whatever the device has asked. */
-export async function issue(inside: Context, ca: DeviceCa, given: Issuing): Promise<Issued> {
+export async function issue(inside: Context, ca: DeviceCa, given: Issuing): Promise<IssuedCertificate> {
   const { request, hostId: host_id, teamId: team_id, renews } = given;
   const commonName = inside.random.uuid();
   const subject = encodeName([{ key: "CN", value: commonName }]);
@@ -94,7 +94,7 @@ export async function issue(inside: Context, ca: DeviceCa, given: Issuing): Prom
     );
     return { ...identity, commonName };
   } catch (error) {
-    if (error instanceof Refused) return refuse(error.message);
+    if (error instanceof IssueRefused) return refuse(error.message);
     throw error;
   }
 }

@@ -17,7 +17,7 @@ import { emptyNonce, newNonce } from "../channel/nonces.ts";
 import { rebind } from "../channel/session.ts";
 import { useToken } from "../sign-in/used.ts";
 import { callerOf, type EnrollCaller } from "./callers.ts";
-import { type Issued, issue, renewalIn, requestIn } from "./certificate.ts";
+import { type IssuedCertificate, issue, renewalIn, requestIn } from "./certificate.ts";
 import { type WindowsDevice, windowsEnrollment } from "./kind.ts";
 import { application, certificateStore, polling } from "./provisioning.ts";
 import { recordEnrolled } from "./record.ts";
@@ -173,7 +173,7 @@ async function renew(ctx: Context, asked: TokenRequest): Promise<string> {
   if (deviceId !== undefined && deviceId !== enrollment.device_id)
     throw new EnrollRefusal("Authorization", "the certificate is that of another device");
   const ca = await deviceCa(ctx);
-  const renewed: Issued = await ctx.store.tx((store) =>
+  const renewed: IssuedCertificate = await ctx.store.tx((store) =>
     issue(within(ctx, store), ca, {
       request,
       hostId: enrollment.host_id,

@@ -1,7 +1,13 @@
 import type { Content } from "../../../../api/bodies.ts";
 import { windowsEnrollApi } from "../../../../api/devices/windows.ts";
 import { type AuthPolicy, readDiscover, writeDiscovered, writePolicies } from "../../../../soap/discovery.ts";
-import { BadSoap, type Envelope, readEnvelope, type Written, writeEnvelope } from "../../../../soap/envelope.ts";
+import {
+  BadSoap,
+  type Envelope,
+  readEnvelope,
+  type WrittenEnvelope,
+  writeEnvelope,
+} from "../../../../soap/envelope.ts";
 import { writeFault } from "../../../../soap/fault.ts";
 import { actions } from "../../../../soap/names.ts";
 import { writeTimestamp, writeTokenReply } from "../../../../soap/token.ts";
@@ -15,7 +21,7 @@ import { callerOf } from "./callers.ts";
 import { enroll } from "./enroll.ts";
 import { EnrollRefusal } from "./refusal.ts";
 
-type Answer = Omit<Written, "relatesTo">;
+type Answer = Omit<WrittenEnvelope, "relatesTo">;
 
 /**
  * Answers a message of the enrollment protocol. Refusals are faults with status 200, because devices do not read those

@@ -6,7 +6,7 @@ import { writeCommands } from "../../../../syncml/write.ts";
 import {
   type InventorySource,
   NOTHING_TO_WRITE,
-  type Reported,
+  type ReportedValue,
   type SourceWriter,
 } from "../../../hosts/hosts/inventory/source.ts";
 import { tableExists } from "../../../platform/agent-protocol/detail-query.ts";
@@ -92,7 +92,7 @@ interface Verdict {
 /** What the report says of each profile. Profiles of which something was not asked are not among them. */
 async function verdictsOf(
   { store }: Pick<Services, "store">,
-  reported: readonly Reported<Replies>[],
+  reported: readonly ReportedValue<Replies>[],
   now: number,
 ): Promise<Verdict[]> {
   const byHost = new Map(reported.map(({ hostId, value }) => [hostId, value]));

@@ -6,7 +6,7 @@ import type { Context } from "../../../platform/core/context.ts";
 import { groupBy } from "../../../platform/core/maps.ts";
 import { and, eq, exists, oneOf } from "../../../platform/store/query.ts";
 import { applyEvents } from "../../profiles/host-rows.ts";
-import type { HostProfileRow, ProfilePlatform, Queued } from "../../profiles/platform.ts";
+import type { HostProfileRow, ProfilePlatform, QueuedCommands } from "../../profiles/platform.ts";
 import { sendWindowsCommands, type WindowsCommand } from "../commands/send.ts";
 import { windowsObsoleteNodes, windowsProfileCommand } from "./commands.ts";
 import { installing, nodesIn, readProfile, removing, sameNode } from "./file.ts";
@@ -125,7 +125,10 @@ async function nodesOn({ store }: Context, rows: readonly HostProfileRow[]): Pro
   };
 }
 
-async function queue(inside: Context, wanted: readonly (readonly [HostProfileRow, WindowsCommand])[]): Promise<Queued> {
+async function queue(
+  inside: Context,
+  wanted: readonly (readonly [HostProfileRow, WindowsCommand])[],
+): Promise<QueuedCommands> {
   const uuids = await sendWindowsCommands(
     inside,
     windowsProfileCommand,

@@ -5,7 +5,7 @@ import type { Hardware } from "../../../hosts/enrollment/kind.ts";
 import { checkEnrollSecret, secretChecksIdle } from "../../../hosts/enrollment/secret-check.ts";
 import { createHostEnrollment } from "../../../hosts/enrollment/service.ts";
 import { IDENTIFIER_MAX } from "../../../hosts/hosts/identifier.ts";
-import { type Row, rowsOf, text } from "../../../platform/agent-protocol/rows.ts";
+import { type AgentRow, rowsOf, text } from "../../../platform/agent-protocol/rows.ts";
 import { type AgentReply, failure, nodeInvalid } from "../../../platform/agent-protocol/wire.ts";
 import type { Services } from "../../../platform/core/context.ts";
 import type { Caller } from "../../../platform/core/http/proxies.ts";
@@ -54,7 +54,7 @@ export function createEnrollment(services: Services, { hosts: cache, configs }: 
     const row = name === null ? undefined : rowsOf([details?.[name]])[0];
     const provided = typeof body.host_identifier === "string" ? withoutInvisible(cleanText(body.host_identifier)) : "";
     // Not truncated, since two hosts may share a prefix.
-    const whole = (cells: Row | undefined, name: string) =>
+    const whole = (cells: AgentRow | undefined, name: string) =>
       cells ? withoutInvisible(text(cells, name, Number.POSITIVE_INFINITY)).trim() : "";
     if (kind !== "uuid") return whole(row, column[kind]) || provided.trim();
     // Boards without a UUID of their own have the same one.

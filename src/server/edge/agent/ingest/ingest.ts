@@ -17,7 +17,7 @@ import type { LabelCache } from "../../../hosts/labels/dynamic.ts";
 import { type Membership, writeMembership } from "../../../hosts/labels/ingest.ts";
 import { reaches } from "../../../hosts/labels/reach.ts";
 import { type HostErrors, planErrors, writeErrors } from "../../../hosts/query-errors/errors.ts";
-import type { Row } from "../../../platform/agent-protocol/rows.ts";
+import type { AgentRow } from "../../../platform/agent-protocol/rows.ts";
 import { isoAt } from "../../../platform/core/clock.ts";
 import { createBatcher } from "../../../platform/core/concurrency/batcher.ts";
 import type { Services } from "../../../platform/core/context.ts";
@@ -231,7 +231,7 @@ export async function createIngest(
   }
 
   /** Keeps only configured additional queries: agents may send names that were never requested. */
-  async function configured(teamId: number | null, reported: ReadonlyMap<string, readonly Row[]>) {
+  async function configured(teamId: number | null, reported: ReadonlyMap<string, readonly AgentRow[]>) {
     if (reported.size === 0) return {};
     const asked = (await caches.configs.get(teamId)).features.additional_queries ?? {};
     return Object.fromEntries([...reported].filter(([name]) => Object.hasOwn(asked, name)));

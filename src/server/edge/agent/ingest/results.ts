@@ -26,12 +26,12 @@ import {
   POLICY_PREFIX,
 } from "../../../platform/agent-protocol/names.ts";
 import {
+  type AgentRow,
   DETAIL_PREFIX,
   type DetailResult,
   type DetailResults,
   detailResults,
   isOk,
-  type Row,
   rowsOf,
   text,
 } from "../../../platform/agent-protocol/rows.ts";
@@ -61,7 +61,7 @@ export interface WriteResults {
   /** By campaign id, including failed ones. */
   readonly live: ReadonlyMap<number, LiveAnswer>;
   /** Rows by name, of successful queries. */
-  readonly additional: ReadonlyMap<string, readonly Row[]>;
+  readonly additional: ReadonlyMap<string, readonly AgentRow[]>;
 }
 
 /** Maximum rows per query; the rest is ignored. */
@@ -185,7 +185,7 @@ export function readResults(write: Record<string, unknown>, { byName }: Asked): 
   }
 
   const labels = new Map<number, boolean>();
-  const additional = new Map<string, readonly Row[]>();
+  const additional = new Map<string, readonly AgentRow[]>();
   const policies = new Map<number, boolean | null>();
   const live = new Map<number, LiveAnswer>();
   const labelErrors = new Map<number, string>();
@@ -262,8 +262,8 @@ const idIn = (name: string, prefix: string): number | null => {
   return /^[1-9]\d{0,14}$/.test(digits) ? Number(digits) : null;
 };
 
-function additionalRows(value: unknown): Row[] {
-  const rows: Row[] = [];
+function additionalRows(value: unknown): AgentRow[] {
+  const rows: AgentRow[] = [];
   let left = ADDITIONAL_CHARACTERS_MAX;
   for (const row of rowsOf(value).slice(0, ADDITIONAL_ROWS_MAX)) {
     const cells = Object.keys(row).map((column) => [column, text(row, column, ADDITIONAL_CELL_MAX)] as const);

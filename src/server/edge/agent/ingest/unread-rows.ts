@@ -3,7 +3,7 @@
 
 import { isRecord } from "../../../../text/record.ts";
 import { BadJson, parseSpan } from "../../../platform/agent-protocol/json-scan.ts";
-import type { DetailResult, Row } from "../../../platform/agent-protocol/rows.ts";
+import type { AgentRow, DetailResult } from "../../../platform/agent-protocol/rows.ts";
 import { DETAIL_PREFIX, rowsOf } from "../../../platform/agent-protocol/rows.ts";
 
 /** Shorter results are parsed with the rest. */
@@ -21,7 +21,7 @@ export class UnreadRows {
 
   /** A result whose rows are parsed on first use; invalid JSON counts as a failed query. */
   result(maxRows: number): DetailResult {
-    let read: readonly Row[] | null | undefined;
+    let read: readonly AgentRow[] | null | undefined;
     const { text } = this;
     const rows = () => {
       if (read === undefined) read = rowsIn(text)?.slice(0, maxRows) ?? null;
@@ -40,7 +40,7 @@ export class UnreadRows {
   }
 }
 
-function rowsIn(text: string): readonly Row[] | null {
+function rowsIn(text: string): readonly AgentRow[] | null {
   try {
     return rowsOf(parseSpan(text, { start: 0, end: text.length }));
   } catch (error) {

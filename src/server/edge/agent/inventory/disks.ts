@@ -1,5 +1,5 @@
 import { toCount } from "../../../platform/agent-protocol/numbers.ts";
-import type { Row } from "../../../platform/agent-protocol/rows.ts";
+import type { AgentRow } from "../../../platform/agent-protocol/rows.ts";
 
 interface DiskSpace {
   readonly gigs_total_disk_space: number;
@@ -12,7 +12,7 @@ const twoDecimals = (value: number): number => Math.round(value * 100) / 100;
 const percent = (value: number): number => Math.min(100, Math.max(0, value));
 
 /** Null (keep the stored values) if a column is not a number. */
-export function unixDiskSpace(row: Row): DiskSpace | null {
+export function unixDiskSpace(row: AgentRow): DiskSpace | null {
   const blocks = toCount(row.blocks);
   const available = toCount(row.blocks_available);
   const size = toCount(row.blocks_size);
@@ -24,7 +24,7 @@ export function unixDiskSpace(row: Row): DiskSpace | null {
   };
 }
 
-export function windowsDiskSpace(row: Row): DiskSpace | null {
+export function windowsDiskSpace(row: AgentRow): DiskSpace | null {
   const total = toCount(row.total_bytes);
   const free = toCount(row.free_bytes);
   if (total === null || free === null) return null;

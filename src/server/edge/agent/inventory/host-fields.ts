@@ -2,11 +2,11 @@ import type { Answers } from "../../../hosts/hosts/inventory/source.ts";
 import type { HostContext, InventoryFields } from "../../../hosts/hosts/inventory-fields.ts";
 import type { OsIdentity } from "../../../hosts/hosts/os-versions.ts";
 import {
+  type AgentRow,
   type DetailResult,
   type DetailResults,
   type InventoryWarning,
   okRows,
-  type Row,
   rowsOf,
   singleRow,
   text,
@@ -79,7 +79,7 @@ export function hostChanges(results: DetailResults, applies: Applies, ctx: HostC
   };
 }
 
-function changedOs(row: Row, platform: string, release: WindowsRelease | null, known: string): OsIdentity | null {
+function changedOs(row: AgentRow, platform: string, release: WindowsRelease | null, known: string): OsIdentity | null {
   const keepsBuild = platform === "windows" && release === null && isSameWindows(row, known);
   return keepsBuild ? null : osIdentity(row, platform, release);
 }

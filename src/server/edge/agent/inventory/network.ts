@@ -1,6 +1,6 @@
 import { isIP, isIPv4 } from "node:net";
 import { toInt } from "../../../platform/agent-protocol/numbers.ts";
-import { type Row, text } from "../../../platform/agent-protocol/rows.ts";
+import { type AgentRow, text } from "../../../platform/agent-protocol/rows.ts";
 
 interface PrimaryInterface {
   readonly primary_ip: string;
@@ -17,7 +17,7 @@ function isPrivateAddress(address: string): boolean {
 }
 
 /** The private address with the lowest metric, IPv4 first; null if there is none. */
-export function primaryInterface(rows: readonly Row[]): PrimaryInterface | null {
+export function primaryInterface(rows: readonly AgentRow[]): PrimaryInterface | null {
   let best: { metric: number; v6: number; row: PrimaryInterface } | null = null;
   for (const row of rows) {
     // Link-scoped addresses include their zone: "fd00::1%en0".

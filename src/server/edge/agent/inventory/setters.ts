@@ -1,7 +1,7 @@
 import { firmwareText, hardwareUuid, serialNumber } from "../../../../agent-wire/firmware.ts";
 import { displayName, type HostContext, type InventoryFields } from "../../../hosts/hosts/inventory-fields.ts";
 import { msToIso, toCount, toInt, toSeconds } from "../../../platform/agent-protocol/numbers.ts";
-import { has, type Row, text } from "../../../platform/agent-protocol/rows.ts";
+import { type AgentRow, has, text } from "../../../platform/agent-protocol/rows.ts";
 import { platformOf, unixOsVersion, type WindowsRelease, windowsName, windowsOsVersion } from "./os-version.ts";
 
 const osColumns = { platform_like: "platform_like", code_name: "codename", build: "build" } as const;
@@ -27,7 +27,11 @@ const meanings: Readonly<Partial<Record<CopiedField, (cell: string) => string>>>
 };
 
 /** Copies columns to fields. What is missing, blank or a placeholder is unknown, and leaves its field unchanged. */
-function copyText(set: Partial<InventoryFields>, row: Row, columns: Readonly<Partial<Record<CopiedField, string>>>) {
+function copyText(
+  set: Partial<InventoryFields>,
+  row: AgentRow,
+  columns: Readonly<Partial<Record<CopiedField, string>>>,
+) {
   for (const [name, column] of Object.entries(columns)) {
     const field = name as CopiedField;
     const cell = text(row, column);
@@ -36,7 +40,7 @@ function copyText(set: Partial<InventoryFields>, row: Row, columns: Readonly<Par
   }
 }
 
-export function setSystem(set: Partial<InventoryFields>, row: Row, known: HostContext["known"]): void {
+export function setSystem(set: Partial<InventoryFields>, row: AgentRow, known: HostContext["known"]): void {
   copyText(set, row, systemColumns);
   const serial = serialNumber(text(row, "hardware_serial"));
   if (serial !== "") set.hardware_serial = serial;
@@ -47,14 +51,14 @@ export function setSystem(set: Partial<InventoryFields>, row: Row, known: HostCo
   set.display_name = displayName({ ...known, ...set });
 }
 
-export function setUptime(set: Partial<InventoryFields>, row: Row, now: number): void {
+export function setUptime(set: Partial<InventoryFields>, row: AgentRow, now: number): void {
   const seconds = toSeconds(row.total_seconds);
   if (seconds === null) return;
   set.uptime = seconds * 1e9;
   set.last_restarted_at = seconds === 0 ? null : msToIso(now - seconds * 1000);
 }
 
-export function setFlags(set: Partial<InventoryFields>, rows: readonly Row[]): void {
+export function setFlags(set: Partial<InventoryFields>, rows: readonly AgentRow[]): void {
   const flags = new Map<string, number>();
   for (const row of rows) {
     const seconds = toSeconds(row.value);
@@ -68,7 +72,12 @@ export function setFlags(set: Partial<InventoryFields>, rows: readonly Row[]): v
   if (period !== undefined) set.logger_tls_period = period;
 }
 
-export function setOs(set: Partial<InventoryFields>, row: Row, release: WindowsRelease | null, ctx: HostContext): void {
+export function setOs(
+  set: Partial<InventoryFields>,
+  row: AgentRow,
+  release: WindowsRelease | null,
+  ctx: HostContext,
+): void {
   copyText(set, row, osColumns);
   const platform = platformOf(row) || ctx.known.platform || "";
   if (platform !== "") set.platform = platform;
@@ -82,7 +91,7 @@ export function setOs(set: Partial<InventoryFields>, row: Row, release: WindowsR
 }
 
 /** Whether `known` names this release. If so, it is kept while the registry query fails, so that the build stays. */
-export function isSameWindows(row: Row, known: string): boolean {
+export function isSameWindows(row: AgentRow, known: string): boolean {
   const version = text(row, "version").trim();
   const name = windowsName(row);
   return (

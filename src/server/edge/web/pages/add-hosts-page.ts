@@ -8,7 +8,7 @@ import { may, maySomewhere } from "../../../platform/core/security/access.ts";
 import { call } from "../call.ts";
 import { reasonOf } from "../error-page.ts";
 import { type Html, html } from "../html.ts";
-import type { Answer, Shown, Visit } from "../page.ts";
+import type { Answer, PageContent, Visit } from "../page.ts";
 import { alert, type Choice, good, moment, select } from "../parts.ts";
 
 export const ADD_HOSTS = "/add-hosts";
@@ -71,7 +71,7 @@ interface Outcome {
   readonly status?: number;
 }
 
-async function shown(visit: Visit, { made, refused, status }: Outcome): Promise<Shown> {
+async function shown(visit: Visit, { made, refused, status }: Outcome): Promise<PageContent> {
   const { ctx, form } = visit;
   if (!maySomewhere(ctx.user, "enroll_secrets:read")) throw forbidden();
   const teams = await teamsOf(visit);

@@ -5,7 +5,7 @@ import { serviceProvider } from "../../../accounts/sso/addresses.ts";
 import { issueCliCode } from "../../../accounts/sso/cli-code.ts";
 import { ssoInfo, startSso } from "../../../accounts/sso/start.ts";
 import { html } from "../html.ts";
-import type { Answer, Page, Shown, Visit } from "../page.ts";
+import type { Answer, Page, PageContent, Visit } from "../page.ts";
 
 const PATH = "/cli-login";
 
@@ -80,14 +80,14 @@ async function handOver({ ctx, form }: Visit): Promise<Answer> {
 }
 
 /** Uses a page instead of a redirect, which `form-action` would have to allow. */
-const moved = (to: string, title: string): Shown => ({
+const moved = (to: string, title: string): PageContent => ({
   title,
   shape: "narrow",
   moveTo: to,
   body: html`<div class="card"><h1>${title}</h1><p><a class="button" href="${to}">Go on</a></p></div>`,
 });
 
-const notUnderstood: Shown = {
+const notUnderstood: PageContent = {
   title: "Sign in svc",
   status: 400,
   shape: "narrow",

@@ -4,7 +4,7 @@ import { ApiError } from "../../../platform/core/errors.ts";
 import { callWhole } from "../call.ts";
 import { html } from "../html.ts";
 import { organization } from "../layout.ts";
-import type { Answer, Shown, Visit } from "../page.ts";
+import type { Answer, PageContent, Visit } from "../page.ts";
 
 /** Shows a page of a device. Whoever has to sign in first is asked to. */
 export async function afterSignIn(visit: Visit, page: () => Promise<Answer>): Promise<Answer> {
@@ -16,7 +16,7 @@ export async function afterSignIn(visit: Visit, page: () => Promise<Answer>): Pr
   }
 }
 
-async function signInFirst({ ctx, params, csrf }: Visit): Promise<Shown> {
+async function signInFirst({ ctx, params, csrf }: Visit): Promise<PageContent> {
   const { name } = await organization(ctx);
   const path = `/device/${encodeURIComponent(params.token ?? "")}/sso`;
   return {

@@ -14,7 +14,7 @@ import { hostOfOwner } from "../../device-page/owner.ts";
 import { pageHeaders } from "../headers.ts";
 import { type Html, html } from "../html.ts";
 import { organization } from "../layout.ts";
-import type { Answer, Shown, Visit } from "../page.ts";
+import type { Answer, PageContent, Visit } from "../page.ts";
 import { alert } from "../parts.ts";
 import { afterSignIn } from "./device-sign-in.ts";
 
@@ -89,7 +89,7 @@ export async function signedInPage({ url }: Visit): Promise<Answer> {
   };
 }
 
-const agreement = (token: string, profile: string): Shown => ({
+const agreement = (token: string, profile: string): PageContent => ({
   title: "License agreement",
   shape: "narrow",
   body: html`<div class="card"><h1>License agreement</h1>
@@ -120,7 +120,7 @@ async function explained(work: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-async function steps(ctx: Context, profile: string): Promise<Shown> {
+async function steps(ctx: Context, profile: string): Promise<PageContent> {
   const { name } = await organization(ctx);
   const step = (title: string, id: string, lines: readonly Html[]) =>
     html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2><ol>${lines.map((line) => html`<li>${line}</li>`)}</ol></section>`;

@@ -8,7 +8,7 @@ import { hasUsers } from "../../../settings/setup/service.ts";
 import { call } from "../call.ts";
 import { reasonOf } from "../error-page.ts";
 import { html } from "../html.ts";
-import type { Answer, Shown, Visit } from "../page.ts";
+import type { Answer, PageContent, Visit } from "../page.ts";
 import { alert, field } from "../parts.ts";
 import { signInPage } from "../sign-in.ts";
 import { PASSWORD_RULE } from "./profile-page.ts";
@@ -46,7 +46,7 @@ export async function createFirstAdminPage(visit: Visit): Promise<Answer> {
   }
 }
 
-export async function setupPage(visit: Visit, refused?: ApiError): Promise<Shown> {
+export async function setupPage(visit: Visit, refused?: ApiError): Promise<PageContent> {
   const { ctx, form, url } = visit;
   const server = (await serverUrl(ctx)) || url.origin;
   const isToken = refused?.status === 403;

@@ -9,7 +9,7 @@ import { dropCookie } from "../cookies.ts";
 import { reasonOf } from "../error-page.ts";
 import { html } from "../html.ts";
 import { nextPath } from "../next-path.ts";
-import type { Answer, Shown, Visit } from "../page.ts";
+import type { Answer, PageContent, Visit } from "../page.ts";
 import { alert, field, good } from "../parts.ts";
 import { signInPage } from "../sign-in.ts";
 import { setupPage } from "./first-admin-page.ts";
@@ -70,7 +70,7 @@ interface Outcome {
   readonly retryAfter?: number | null;
 }
 
-async function form(visit: Visit, next: string, { email, wrong, status, retryAfter }: Outcome): Promise<Shown> {
+async function form(visit: Visit, next: string, { email, wrong, status, retryAfter }: Outcome): Promise<PageContent> {
   const { ctx, url } = visit;
   const { settings: sso } = await call(ctx, ssoApi.settings);
   const code = url.searchParams.get("status") ?? "";

@@ -10,12 +10,12 @@ import { ApiError } from "../../../platform/core/errors.ts";
 import { call } from "../call.ts";
 import { reasonOf } from "../error-page.ts";
 import { type Html, html } from "../html.ts";
-import type { Answer, Page, Shown, Visit } from "../page.ts";
+import type { Answer, Page, PageContent, Visit } from "../page.ts";
 import { accountField, alert, field, good } from "../parts.ts";
 import { enter } from "./login-page.ts";
 import { newPasswordFields } from "./new-password-page.ts";
 
-const card = (title: string, content: Html, more: Partial<Shown> = {}): Shown => ({
+const card = (title: string, content: Html, more: Partial<PageContent> = {}): PageContent => ({
   title,
   shape: "narrow",
   body: html`<div class="card"><h1>${title}</h1>${content}</div>`,
@@ -66,14 +66,14 @@ async function finishMfa(visit: Visit): Promise<Answer> {
   }
 }
 
-const usedUp = (instead: Html, status = 401): Shown =>
+const usedUp = (instead: Html, status = 401): PageContent =>
   card("This link does not work", html`${alert("It has been used already, or it has expired.")}<p>${instead}</p>`, {
     status,
   });
 
 // A forgotten password.
 
-const forgotForm = (visit: Visit, email = "", error?: ApiError): Shown =>
+const forgotForm = (visit: Visit, email = "", error?: ApiError): PageContent =>
   card(
     "Forgot your password?",
     html`${error !== undefined && alert(reasonOf(error))}
@@ -100,7 +100,7 @@ async function forgot(visit: Visit): Promise<Answer> {
   );
 }
 
-const resetForm = (visit: Visit, token: string, wrong?: string, again?: string): Shown =>
+const resetForm = (visit: Visit, token: string, wrong?: string, again?: string): PageContent =>
   card(
     "Choose a new password",
     html`<form method="post" action="/login/reset/${encodeURIComponent(token)}">${visit.csrf()}
@@ -134,7 +134,7 @@ async function invitePage(visit: Visit): Promise<Answer> {
 type Invited = ReplyOf<typeof invitesApi.show>;
 
 /** The invite of the link, or a page for an invite that was used, withdrawn or has expired. */
-async function inviteOf({ ctx, params }: Visit): Promise<Invited | Shown> {
+async function inviteOf({ ctx, params }: Visit): Promise<Invited | PageContent> {
   try {
     return await call(ctx, invitesApi.show, { params: { token: params.token ?? "" } });
   } catch (error) {
@@ -144,7 +144,7 @@ async function inviteOf({ ctx, params }: Visit): Promise<Invited | Shown> {
   }
 }
 
-function inviteForm(visit: Visit, { invite }: Invited, error?: ApiError): Shown {
+function inviteForm(visit: Visit, { invite }: Invited, error?: ApiError): PageContent {
   const token = visit.params.token ?? "";
   const name = visit.form.get("name") ?? invite.name;
   const known = ["name", "password", "password_confirmation"];

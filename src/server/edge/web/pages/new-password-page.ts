@@ -4,7 +4,7 @@ import { ApiError } from "../../../platform/core/errors.ts";
 import { call } from "../call.ts";
 import { reasonOf } from "../error-page.ts";
 import { html } from "../html.ts";
-import type { Answer, Shown, Visit } from "../page.ts";
+import type { Answer, PageContent, Visit } from "../page.ts";
 import { accountField, field } from "../parts.ts";
 import { PASSWORD_RULE } from "./profile-page.ts";
 
@@ -25,7 +25,7 @@ export async function setNewPassword(visit: Visit): Promise<Answer> {
   return { to: "/" };
 }
 
-const form = (visit: Visit, wrong?: string, wrongAgain?: string): Shown => ({
+const form = (visit: Visit, wrong?: string, wrongAgain?: string): PageContent => ({
   title: "Choose a new password",
   shape: "narrow",
   ...(wrong || wrongAgain ? { status: 422 } : {}),

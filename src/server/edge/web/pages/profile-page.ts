@@ -10,7 +10,7 @@ import { mailConfigured } from "../../../platform/mail/mail.ts";
 import { call } from "../call.ts";
 import { reasonOf } from "../error-page.ts";
 import { type Html, html } from "../html.ts";
-import type { Answer, Shown, Visit } from "../page.ts";
+import type { Answer, PageContent, Visit } from "../page.ts";
 import { accountField, alert, facts, field, good, moment, select, when } from "../parts.ts";
 
 const lifetimes = [
@@ -99,7 +99,7 @@ async function refusable(visit: Visit, of: Form, given: string, act: () => Promi
   }
 }
 
-async function profile(visit: Visit, outcome: Outcome): Promise<Shown> {
+async function profile(visit: Visit, outcome: Outcome): Promise<PageContent> {
   const { ctx, url } = visit;
   const [{ user }, { sessions }] = await Promise.all([
     call(ctx, usersApi.me),

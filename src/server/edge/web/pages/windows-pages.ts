@@ -23,7 +23,7 @@ import { dropCookie } from "../cookies.ts";
 import { pageHeaders } from "../headers.ts";
 import { Html, html } from "../html.ts";
 import { layout, organization } from "../layout.ts";
-import type { Answer, Shown, Visit } from "../page.ts";
+import type { Answer, PageContent, Visit } from "../page.ts";
 
 /** The user signs in with the identity provider of the users of devices, or else with an account of this server. */
 export async function windowsSignInPage(visit: Visit): Promise<Answer> {
@@ -78,13 +78,13 @@ export async function directoryTermsPage(visit: Visit): Promise<Answer> {
   );
 }
 
-const terms = (visit: Visit, field: Html): Promise<Shown> =>
+const terms = (visit: Visit, field: Html): Promise<PageContent> =>
   shownTerms(
     visit.ctx,
     html`<form method="post" action="${SIGN_IN_PAGE}">${visit.csrf()}${field}<button>Agree and continue</button></form>`,
   );
 
-async function shownTerms(ctx: Context, buttons: Html): Promise<Shown> {
+async function shownTerms(ctx: Context, buttons: Html): Promise<PageContent> {
   const { name } = await organization(ctx);
   // The endpoint of the agreement is refused while device management of Apple devices is turned off.
   const eula = (await ctx.config.current()).mdm.enabled_and_configured ? await eulaToken(ctx.store) : null;

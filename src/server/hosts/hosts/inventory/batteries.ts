@@ -1,17 +1,17 @@
 import type { Battery } from "../../../../api/hosts/host.ts";
 import { tableExists } from "../../../platform/agent-protocol/detail-query.ts";
 import { toCount, toNumber } from "../../../platform/agent-protocol/numbers.ts";
-import { type Row, text } from "../../../platform/agent-protocol/rows.ts";
+import { type AgentRow, text } from "../../../platform/agent-protocol/rows.ts";
 import { limit } from "../../../platform/core/limits.ts";
 import type { InventorySource } from "./source.ts";
 
 const WORN_CYCLES = 1000;
 const WORN_PERCENT = 80;
 
-const capacity = (row: Row, column: string): number =>
+const capacity = (row: AgentRow, column: string): number =>
   text(row, column).trim() === "" ? 0 : (toNumber(row[column]) ?? 0);
 
-function health(row: Row, cycles: number, isMac: boolean): string {
+function health(row: AgentRow, cycles: number, isMac: boolean): string {
   if (cycles >= WORN_CYCLES) return "Service recommended";
   const designed = capacity(row, "designed_capacity");
   const max = capacity(row, "max_capacity");
@@ -31,7 +31,7 @@ export const batteriesLimit = limit({
   beyond: "The rest is ignored.",
 });
 
-export function hostBatteries(rows: readonly Row[], platform: string): Battery[] {
+export function hostBatteries(rows: readonly AgentRow[], platform: string): Battery[] {
   return rows.slice(0, batteriesLimit.max).map((row) => {
     const cycles = toCount(row.cycle_count) ?? 0;
     return { cycle_count: cycles, health: health(row, cycles, platform === "darwin") };

@@ -1,7 +1,7 @@
 // What a feature adds to the inventory of hosts: what agents are asked, how the rows become values, and how these are
 // written. `extensions.ts` lists the sources; the query engine's part of the server asks and writes for all of them.
 import type { DetailQuery } from "../../../platform/agent-protocol/detail-query.ts";
-import type { DetailResults, Row, Warn } from "../../../platform/agent-protocol/rows.ts";
+import type { AgentRow, DetailResults, Warn } from "../../../platform/agent-protocol/rows.ts";
 import type { Services } from "../../../platform/core/context.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import type { HostRow } from "../access.ts";
@@ -14,9 +14,9 @@ export interface Answers {
   /** All results, failed ones too. */
   readonly results: DetailResults;
   /** The rows of a query that succeeded and is one for the host's platform; otherwise null. */
-  rows(query: string): readonly Row[] | null;
+  rows(query: string): readonly AgentRow[] | null;
   /** The row of a query that has to return exactly one; null as for `rows`, and for any other number of rows. */
-  single(query: string): Row | null;
+  single(query: string): AgentRow | null;
   /** Records that a part of the results was ignored. */
   readonly warn: Warn;
 }
@@ -35,14 +35,14 @@ export interface InventorySource<V = unknown> {
   start?(services: Services): SourceWriter<V> | Promise<SourceWriter<V>>;
 }
 
-export interface Reported<V> {
+export interface ReportedValue<V> {
   readonly hostId: number;
   readonly value: V;
 }
 
 export interface SourceWriter<V> {
   /** Compares the values of a batch of hosts, at most one each, with those stored. */
-  plan(reported: readonly Reported<V>[], now: number): Promise<SourcePlan>;
+  plan(reported: readonly ReportedValue<V>[], now: number): Promise<SourcePlan>;
   /** Clears caches, because a row that they refer to was deleted. */
   forget?(): void;
   stop?(): Promise<void>;

@@ -1,6 +1,6 @@
 import type { HostUser } from "../../../../api/hosts/host.ts";
 import { toInt } from "../../../platform/agent-protocol/numbers.ts";
-import { type Row, text, type Warn } from "../../../platform/agent-protocol/rows.ts";
+import { type AgentRow, text, type Warn } from "../../../platform/agent-protocol/rows.ts";
 import { limit } from "../../../platform/core/limits.ts";
 import type { InventorySource } from "./source.ts";
 
@@ -14,7 +14,7 @@ export const usersLimit = limit({
 
 const NO_LOGIN = ["/false", "/nologin", "/shutdown", "/halt"] as const;
 
-function isPerson(row: Row): boolean {
+function isPerson(row: AgentRow): boolean {
   const username = text(row, "username");
   if (username === "" || username.startsWith("_") || username.endsWith("$")) return false;
   if (text(row, "type").toLowerCase() === "special") return false;
@@ -24,7 +24,7 @@ function isPerson(row: Row): boolean {
 }
 
 /** User accounts without system accounts, ordered by uid; null (keep the stored list) if there are none. */
-export function hostUsers(rows: readonly Row[], warn: Warn): HostUser[] | null {
+export function hostUsers(rows: readonly AgentRow[], warn: Warn): HostUser[] | null {
   const users = new Map<string, HostUser>();
   for (const row of rows) {
     if (!isPerson(row)) continue;

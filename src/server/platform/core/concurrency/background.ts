@@ -2,7 +2,7 @@
 import type { Services } from "../context.ts";
 import { part } from "../running.ts";
 
-type Home = Pick<Services, "running" | "log">;
+type Deps = Pick<Services, "running" | "log">;
 
 const background = part("background work", () => ({
   stopping: new AbortController(),
@@ -11,7 +11,7 @@ const background = part("background work", () => ({
 
 /** Does nothing in a dry run. */
 export function inBackground(
-  home: Home & Pick<Services, "dryRun">,
+  home: Deps & Pick<Services, "dryRun">,
   name: string,
   work: (signal: AbortSignal) => Promise<unknown>,
 ): void {
@@ -27,11 +27,11 @@ export function inBackground(
 }
 
 /** Waits for the work that is running now. */
-export async function backgroundIdle(home: Home): Promise<void> {
+export async function backgroundIdle(home: Deps): Promise<void> {
   await Promise.all(home.running.of(background).works);
 }
 
-export async function stopBackground(home: Home): Promise<void> {
+export async function stopBackground(home: Deps): Promise<void> {
   home.running.of(background).stopping.abort();
   await backgroundIdle(home);
 }

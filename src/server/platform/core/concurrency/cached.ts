@@ -1,5 +1,5 @@
 /** Caches a value until `forget`. A load that is in progress during `forget` is not cached. */
-export class Cached<T> {
+export class CachedValue<T> {
   readonly #load: () => Promise<T>;
   #value: T | undefined;
   #loading: Promise<T> | null = null;

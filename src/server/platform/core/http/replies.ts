@@ -1,5 +1,5 @@
 // Replies that are not JSON: contents, streams, and downloads with ranges.
-import { type Content, type Download, type Range, Streamed } from "../../../../api/bodies.ts";
+import { type Content, type Download, type Range, StreamedBody } from "../../../../api/bodies.ts";
 import { type AnyEndpoint, isDownload } from "../../../../api/endpoint.ts";
 import { sha256Field } from "../../../../text/digest-field.ts";
 import { rangeNotSatisfiable } from "../errors.ts";
@@ -33,7 +33,7 @@ export async function responseOf(
   }
   headers.set("content-type", own["content-type"] ?? endpoint.produces);
   if (isDownload(endpoint)) return download(value as Download, status, headers, asked);
-  return streamed(value as Streamed, status, headers);
+  return streamed(value as StreamedBody, status, headers);
 }
 
 /** A reply that is complete before it is sent. */
@@ -64,7 +64,7 @@ export function wholeReply(
   if (isDownload(endpoint)) return null;
   headers["content-type"] = own["content-type"] ?? endpoint.produces;
   if (isContent(value)) return content(value, status, headers);
-  if (Streamed.safeParse(value).success) return null;
+  if (StreamedBody.safeParse(value).success) return null;
   // The query decides whether the reply is a file or its description.
   return content({ content: JSON.stringify(value), type: "application/json; charset=utf-8" }, status, headers);
 }
@@ -88,7 +88,7 @@ function content({ content: body, type, name }: Content, status: number, headers
   return { status, headers, body };
 }
 
-function streamed({ body, headers: own, name }: Streamed, status: number, headers: Headers): Response {
+function streamed({ body, headers: own, name }: StreamedBody, status: number, headers: Headers): Response {
   if (name !== undefined) headers.set("content-disposition", attachment(name));
   for (const [key, value] of own instanceof Headers ? own.entries() : Object.entries(own)) {
     // Each cookie needs its own header.

@@ -1,11 +1,11 @@
 import type { Memory } from "./memory.ts";
 import type { MemoryTable } from "./memory-table.ts";
-import type { Row } from "./values.ts";
+import type { MemoryRow } from "./values.ts";
 
 interface Undo {
   readonly memoryTable: MemoryTable;
   readonly id: number;
-  readonly before: Row | null;
+  readonly before: MemoryRow | null;
 }
 
 /** Maximum number of records in one journal line. Larger transactions continue on the next line. */
@@ -15,7 +15,7 @@ const RECORDS_PER_LINE = 2_000;
 export class Change {
   private readonly undos: Undo[] = [];
 
-  set(memoryTable: MemoryTable, id: number, row: Row | null): void {
+  set(memoryTable: MemoryTable, id: number, row: MemoryRow | null): void {
     this.undos.push({ memoryTable, id, before: memoryTable.set(id, row) });
   }
 
@@ -46,9 +46,9 @@ export class Change {
    * idempotent, which matters when a snapshot already contains some of them.
    */
   lines(): string[] {
-    const first = new Map<MemoryTable, Map<number, Row | null>>();
+    const first = new Map<MemoryTable, Map<number, MemoryRow | null>>();
     for (const { memoryTable, id, before } of this.undos) {
-      const rows = first.get(memoryTable) ?? new Map<number, Row | null>();
+      const rows = first.get(memoryTable) ?? new Map<number, MemoryRow | null>();
       first.set(memoryTable, rows);
       if (!rows.has(id)) rows.set(id, before);
     }
@@ -74,7 +74,7 @@ type DiskRecord =
   | readonly ["-", string, number]
   | readonly ["#", string, number];
 
-function recordOf(memoryTable: MemoryTable, id: number, before: Row | null, after: Row | null): string {
+function recordOf(memoryTable: MemoryTable, id: number, before: MemoryRow | null, after: MemoryRow | null): string {
   const { name } = memoryTable.table;
   // Recorded even for a row that was inserted and deleted in the same transaction, so that its id is not reused.
   if (!after) return JSON.stringify(["-", name, id] satisfies DiskRecord);
@@ -85,7 +85,7 @@ function recordOf(memoryTable: MemoryTable, id: number, before: Row | null, afte
   return JSON.stringify(["=", name, id, changed] satisfies DiskRecord);
 }
 
-export const putRecord = (memoryTable: MemoryTable, row: Row): string =>
+export const putRecord = (memoryTable: MemoryTable, row: MemoryRow): string =>
   JSON.stringify(["+", memoryTable.table.name, memoryTable.forms.rowToDisk(row)] satisfies DiskRecord);
 
 /** Records a table's next id, because deleted rows leave no other trace of the ids they used. */

@@ -7,7 +7,7 @@ import type { Memory } from "./memory.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import { Ordering, select } from "./ordering.ts";
 import type { Session } from "./session.ts";
-import { columnSpec, comparable, compareValues, type Row, type Value } from "./values.ts";
+import { columnSpec, comparable, compareValues, type MemoryRow, type Value } from "./values.ts";
 import { deleteRows, insertRows, updateEachRow, updateRows, upsertRows } from "./writing.ts";
 
 const everything: Predicate = { op: "all" };
@@ -27,14 +27,14 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     this.session = session;
   }
 
-  private show(row: Row): RowOf<T> {
+  private show(row: MemoryRow): RowOf<T> {
     return this.held.forms.show(row) as unknown as RowOf<T>;
   }
 
   /** Shows the columns, or all. Throws before anything is written if there is no such column. */
   private shownBy<K extends string>(columns: readonly K[] | undefined) {
-    const show = columns ? this.held.forms.picker(columns) : (row: Row) => this.show(row);
-    return (row: Row) => show(row) as Pick<RowOf<T>, K & keyof RowOf<T>>;
+    const show = columns ? this.held.forms.picker(columns) : (row: MemoryRow) => this.show(row);
+    return (row: MemoryRow) => show(row) as Pick<RowOf<T>, K & keyof RowOf<T>>;
   }
 
   private read<R>(step: () => R): Promise<R> {
@@ -94,7 +94,10 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     return this.read(() => this.picked(columns, select(this.memory, this.held, query)));
   }
 
-  private picked<K extends string>(columns: readonly K[], rows: readonly Row[]): Pick<RowOf<T>, K & keyof RowOf<T>>[] {
+  private picked<K extends string>(
+    columns: readonly K[],
+    rows: readonly MemoryRow[],
+  ): Pick<RowOf<T>, K & keyof RowOf<T>>[] {
     const pick = this.held.forms.picker(columns);
     return rows.map((row) => pick(row) as Pick<RowOf<T>, K & keyof RowOf<T>>);
   }
@@ -123,7 +126,7 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     }
   }
 
-  private async *rowPages(query: Select, pageSize: number): AsyncIterable<readonly Row[]> {
+  private async *rowPages(query: Select, pageSize: number): AsyncIterable<readonly MemoryRow[]> {
     const { where = everything, order = [], limit = Number.POSITIVE_INFINITY, offset = 0 } = query;
     if (order.length > 0) {
       // The order is fixed at the start: a row that moves meanwhile is returned once; rows that are deleted or stop
@@ -149,9 +152,9 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     }
   }
 
-  private stillMatching(ids: readonly number[], where: Predicate): Row[] {
+  private stillMatching(ids: readonly number[], where: Predicate): MemoryRow[] {
     const test = new Filter(this.memory).test(this.held, where, ids.length);
-    const rows: Row[] = [];
+    const rows: MemoryRow[] = [];
     for (const id of ids) {
       const row = this.held.rows.get(id);
       if (row && test(row)) rows.push(row);
@@ -160,7 +163,7 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
   }
 
   positionOf(row: RowOf<T>, order: readonly OrderTerm[]): Promise<Position> {
-    return this.read(() => new Ordering(this.memory, this.held, order).position(row as unknown as Row));
+    return this.read(() => new Ordering(this.memory, this.held, order).position(row as unknown as MemoryRow));
   }
 
   count(where: Predicate = everything): Promise<number> {

@@ -1,4 +1,4 @@
-import { compareValues, type Row, type Value } from "./values.ts";
+import { compareValues, type MemoryRow, type Value } from "./values.ts";
 
 /** The ids of the rows that share a key. Most keys have one row, some have a few, and very few have many. */
 type Bucket = number | number[] | Set<number>;
@@ -75,7 +75,7 @@ export class ColumnIndex {
   }
 
   /** Returns the id of a different row with the same key, or null. For unique indexes. */
-  clash(row: Row): number | null {
+  clash(row: MemoryRow): number | null {
     if (this.nullsDiffer && this.columns.some((column) => row[column] === null)) return null;
     for (const id of this.ids(this.keyOf(row))) if (id !== row.id) return id;
     return null;

@@ -4,9 +4,9 @@ import { cleanText, compareText, searchForm } from "../rows.ts";
 import { type ColumnIndex, placeOf } from "./column-index.ts";
 import type { Memory } from "./memory.ts";
 import type { MemoryTable } from "./memory-table.ts";
-import { columnSpec, comparable, type Row, type Value } from "./values.ts";
+import { columnSpec, comparable, type MemoryRow, type Value } from "./values.ts";
 
-type Test = (row: Row) => boolean;
+type Test = (row: MemoryRow) => boolean;
 type Exists = Extract<Predicate, { op: "exists" }>;
 type HasOf = Extract<Predicate, { op: "hasOf" }>;
 type Range = Extract<Predicate, { op: "lt" | "lte" | "gt" | "gte" }>;
@@ -44,7 +44,7 @@ export class Filter {
   }
 
   /** The matching rows, in no particular order. */
-  *rows(memoryTable: MemoryTable, where: Predicate): Generator<Row> {
+  *rows(memoryTable: MemoryTable, where: Predicate): Generator<MemoryRow> {
     const plan = this.plan(memoryTable, where);
     const test = this.test(memoryTable, where, plan?.cost ?? memoryTable.rows.size);
     if (!plan) {

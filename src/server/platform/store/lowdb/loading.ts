@@ -30,7 +30,7 @@ const damaged = (file: string, offset: number, reason: string): StoreDamaged =>
 const missing = (file: string): StoreDamaged =>
   new StoreDamaged(file, 0, "", `${file} is missing, although the other files need it. ${WHAT_TO_DO}`);
 
-export interface Loaded {
+export interface LoadedStore {
   /** The generation of the snapshot, or 0 if there is none. */
   readonly base: number;
   readonly record: FoundRecord;
@@ -199,7 +199,7 @@ export async function keyIdOfStore(files: StoreFiles, dir: string): Promise<stri
   return snapshots.length + journals.length > 0 || names.includes(RECORD_NAME) ? "unknown" : null;
 }
 
-export async function load(files: StoreFiles, dir: string, memory: Memory, cipher: Cipher): Promise<Loaded> {
+export async function load(files: StoreFiles, dir: string, memory: Memory, cipher: Cipher): Promise<LoadedStore> {
   const names = await files.list(dir);
   const base = numbered(names, "snapshot").at(-1) ?? 0;
   const snapshotBytes = base === 0 ? 0 : await loadSnapshot(files, join(dir, snapshotName(base)), memory, cipher);

@@ -1,13 +1,13 @@
 import { UniqueViolation } from "../store.ts";
 import type { Table } from "../table.ts";
 import { ColumnIndex, FoldedIndex } from "./column-index.ts";
-import type { Row, RowForms } from "./values.ts";
+import type { MemoryRow, RowForms } from "./values.ts";
 
 /** The rows of one table with their indexes. Enforces unique sets only; checking references is the writer's task. */
 export class MemoryTable {
   readonly table: Table;
   readonly forms: RowForms;
-  readonly rows = new Map<number, Row>();
+  readonly rows = new Map<number, MemoryRow>();
   private readonly all: ColumnIndex[];
   /** Whether the store assigns the ids (otherwise the rows share the ids of another table). */
   readonly ownIds: boolean;
@@ -53,13 +53,13 @@ export class MemoryTable {
   }
 
   /** Throws `UniqueViolation` if another row has the same values in a unique set. */
-  checkUnique(row: Row): void {
+  checkUnique(row: MemoryRow): void {
     for (const index of this.indexes)
       if (index.unique && index.clash(row) !== null) throw new UniqueViolation(this.table.name, index.columns);
   }
 
   /** Inserts, replaces or (with null) removes the row. Returns the previous row. */
-  set(id: number, row: Row | null): Row | null {
+  set(id: number, row: MemoryRow | null): MemoryRow | null {
     const before = this.rows.get(id) ?? null;
     for (const index of this.indexes) {
       if (before && row) {
@@ -76,7 +76,7 @@ export class MemoryTable {
   }
 
   /** `set` for loading files. Indexes are built at the end, because rows may conflict temporarily during replay. */
-  setRow(id: number, row: Row | null): void {
+  setRow(id: number, row: MemoryRow | null): void {
     if (!row) {
       this.rows.delete(id);
       return;

@@ -2,7 +2,7 @@ import type { Cipher } from "../cipher.ts";
 import type { Tables } from "../store.ts";
 import type { OnDelete, Table } from "../table.ts";
 import { MemoryTable } from "./memory-table.ts";
-import { type Row, RowForms } from "./values.ts";
+import { type MemoryRow, RowForms } from "./values.ts";
 
 interface Reference {
   readonly from: MemoryTable;
@@ -57,7 +57,7 @@ export class Memory {
   }
 
   /** The rows whose reference has this id. */
-  referring({ from, column }: Reference, id: number): Row[] {
+  referring({ from, column }: Reference, id: number): MemoryRow[] {
     if (column === "id") {
       const row = from.rows.get(id);
       return row ? [row] : [];

@@ -5,11 +5,11 @@ import { type ColumnIndex, placeOf } from "./column-index.ts";
 import { cleanScalar, Filter } from "./filter.ts";
 import type { Memory } from "./memory.ts";
 import type { MemoryTable } from "./memory-table.ts";
-import { comparable, compareValues, type Row, type Value } from "./values.ts";
+import { comparable, compareValues, type MemoryRow, type Value } from "./values.ts";
 
 interface Term {
   readonly sign: 1 | -1;
-  value(row: Row): Value;
+  value(row: MemoryRow): Value;
 }
 
 /** Compares rows by the terms, then by id in the direction of the last term. */
@@ -22,12 +22,12 @@ export class Ordering {
     this.terms = [...terms, { sign: last, value: (row) => row.id }];
   }
 
-  position(row: Row): Value[] {
+  position(row: MemoryRow): Value[] {
     return this.terms.map((term) => term.value(row));
   }
 
   /** Negative if the row comes before the position. */
-  compare(row: Row, position: Position): number {
+  compare(row: MemoryRow, position: Position): number {
     for (let i = 0; i < this.terms.length; i++) {
       const term = this.terms[i]!;
       const order = compareValues(term.value(row), position[i]!);
@@ -65,7 +65,7 @@ function readTerm(memory: Memory, memoryTable: MemoryTable, { column, direction,
 }
 
 interface Placed {
-  readonly row: Row;
+  readonly row: MemoryRow;
   readonly position: Value[];
 }
 
@@ -80,7 +80,7 @@ class FirstFew {
     this.count = count;
   }
 
-  offer(row: Row): void {
+  offer(row: MemoryRow): void {
     const { heap } = this;
     if (heap.length < this.count) {
       heap.push({ row, position: this.ordering.position(row) });
@@ -119,16 +119,16 @@ class FirstFew {
     }
   }
 
-  rows(): Row[] {
+  rows(): MemoryRow[] {
     return sortPlaced(this.ordering, this.heap);
   }
 }
 
-const sortPlaced = (ordering: Ordering, placed: Placed[]): Row[] =>
+const sortPlaced = (ordering: Ordering, placed: Placed[]): MemoryRow[] =>
   placed.sort((a, b) => ordering.comparePositions(a.position, b.position)).map(({ row }) => row);
 
 /** Runs a select. Returns rows in their in-memory form. */
-export function select(memory: Memory, memoryTable: MemoryTable, query: Select): Row[] {
+export function select(memory: Memory, memoryTable: MemoryTable, query: Select): MemoryRow[] {
   const { where = { op: "all" }, order = [], limit = Number.POSITIVE_INFINITY, offset = 0 } = query;
   const ordering = new Ordering(memory, memoryTable, order);
   const after = query.after && ordering.accept(query.after);
@@ -145,7 +145,7 @@ export function select(memory: Memory, memoryTable: MemoryTable, query: Select):
   if (walk && (!plan || (needed * total) / Math.max(1, selected) < selected)) {
     const visited = Math.min(total, (needed * total) / Math.max(1, selected));
     const test = filter.test(memoryTable, where, visited);
-    const found: Row[] = [];
+    const found: MemoryRow[] = [];
     let skipped = 0;
     for (const id of walk) {
       const row = memoryTable.rows.get(id);

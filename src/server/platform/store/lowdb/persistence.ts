@@ -6,7 +6,7 @@ import { StoreUnavailable } from "../store.ts";
 import type { StoreFiles } from "./files.ts";
 import type { Gate } from "./gate.ts";
 import { type Commit, Journal, type OpenJournal, type Trouble } from "./journal.ts";
-import { journalName, type Loaded, load, snapshotName } from "./loading.ts";
+import { journalName, type LoadedStore, load, snapshotName } from "./loading.ts";
 import type { Memory } from "./memory.ts";
 import { type ProgressRecord, RECORD_NAME, writeRecord } from "./progress-record.ts";
 import { headerLine, SnapshotAborted, type SnapshotJob, writeSnapshot } from "./snapshot.ts";
@@ -75,7 +75,7 @@ export class Persistence implements Adapter<Memory> {
     return this.memory;
   }
 
-  private async openRecord({ record, base, size, generation }: Loaded): Promise<void> {
+  private async openRecord({ record, base, size, generation }: LoadedStore): Promise<void> {
     if (record !== null && record !== "unreadable") {
       this.record = record;
       return;
@@ -116,7 +116,7 @@ export class Persistence implements Adapter<Memory> {
     this.journal.assertWritable();
   }
 
-  private async openJournal({ generation, size, torn, nextLine }: Loaded): Promise<OpenJournal> {
+  private async openJournal({ generation, size, torn, nextLine }: LoadedStore): Promise<OpenJournal> {
     if (size === null) return this.createJournal(generation);
     const file = await this.options.files.open(join(this.options.dir, journalName(generation)));
     if (torn > 0) {

@@ -1,7 +1,7 @@
 // Encrypts every secret in a directory with a new key. All data is rewritten, and the change takes effect when the
 // new snapshot is renamed to its final name.
 import { changingCipher } from "../cipher.ts";
-import { type Rotated, type Rotation, secretColumns } from "../key-rotation.ts";
+import { type Rotation, type RotationResult, secretColumns } from "../key-rotation.ts";
 import type { Tables } from "../store.ts";
 import type { StoreFiles } from "./files.ts";
 import { openLowdb } from "./open.ts";
@@ -13,7 +13,14 @@ interface RotateOptions extends Rotation {
 }
 
 /** The directory must be readable with the key `from`. */
-export async function rotateLowdb({ dir, tables, from, to, files, onProgress }: RotateOptions): Promise<Rotated> {
+export async function rotateLowdb({
+  dir,
+  tables,
+  from,
+  to,
+  files,
+  onProgress,
+}: RotateOptions): Promise<RotationResult> {
   const cipher = changingCipher(from, to);
   const store = await openLowdb({ tables, dir, cipher, ...(files ? { files } : {}) });
   try {

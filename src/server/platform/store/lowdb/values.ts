@@ -1,13 +1,13 @@
 // The forms of a row: as callers see it, in memory (large JSON compressed), and on disk (secrets encrypted too).
 import type { Cipher } from "../cipher.ts";
 import { freezeDeep } from "../freeze.ts";
-import { type Packed, pack, unpack } from "../packing.ts";
+import { type PackedValue, pack, unpack } from "../packing.ts";
 import { compareText } from "../rows.ts";
 import { type ColumnSpec, revisionColumn, type Table } from "../table.ts";
 
 export type Value = string | number | boolean | null;
 /** A row in memory. Writes replace it and never modify it. */
-export type Row = Readonly<Record<string, unknown>> & { readonly id: number; readonly revision: number };
+export type MemoryRow = Readonly<Record<string, unknown>> & { readonly id: number; readonly revision: number };
 
 export function columnSpec(table: Table, name: string): ColumnSpec {
   const found = name === "revision" ? revisionColumn : Object.hasOwn(table.columns, name) && table.columns[name]?.spec;
@@ -65,14 +65,14 @@ export class RowForms {
   }
 
   /** Adds the keys in declared order, so that all rows of a table share one hidden class. */
-  build(values: Readonly<Record<string, unknown>>): Row {
+  build(values: Readonly<Record<string, unknown>>): MemoryRow {
     const row: Record<string, unknown> = {};
     for (const name of this.columns) row[name] = values[name];
     if (this.frozen) freezeDeep(row);
-    return row as Row;
+    return row as MemoryRow;
   }
 
-  change(row: Row, values: Readonly<Record<string, unknown>>): Row {
+  change(row: MemoryRow, values: Readonly<Record<string, unknown>>): MemoryRow {
     const next: Record<string, unknown> = {};
     for (const name of this.columns) {
       const value = values[name];
@@ -80,20 +80,20 @@ export class RowForms {
     }
     next.revision = row.revision + 1;
     if (this.frozen) freezeDeep(next);
-    return next as Row;
+    return next as MemoryRow;
   }
 
   /** The row as callers see it: the same object if the table has no packed columns. */
-  show(row: Row): Row {
+  show(row: MemoryRow): MemoryRow {
     if (this.packed.length === 0) return row;
     const shown: Record<string, unknown> = {};
     for (const name of this.columns) shown[name] = row[name];
     for (const name of this.packed) shown[name] = this.showValue(name, row[name]);
-    return shown as Row;
+    return shown as MemoryRow;
   }
 
   /** Returns a function that copies the columns of a row, as callers see them. */
-  picker(columns: readonly string[]): (row: Row) => Record<string, unknown> {
+  picker(columns: readonly string[]): (row: MemoryRow) => Record<string, unknown> {
     for (const column of columns) columnSpec(this.table, column);
     const packed = new Set(columns.filter((column) => this.packed.includes(column)));
     return (row) => {
@@ -105,13 +105,13 @@ export class RowForms {
   }
 
   /** A `picker` that does not copy if the table has no packed columns: the rows then have all columns. */
-  viewer(columns: readonly string[]): (row: Row) => Readonly<Record<string, unknown>> {
+  viewer(columns: readonly string[]): (row: MemoryRow) => Readonly<Record<string, unknown>> {
     const pick = this.picker(columns);
     return this.packed.length === 0 ? (row) => row : pick;
   }
 
   showValue(name: string, value: unknown): unknown {
-    return value !== null && this.packed.includes(name) ? unpack(value as Packed) : value;
+    return value !== null && this.packed.includes(name) ? unpack(value as PackedValue) : value;
   }
 
   same(name: string, a: unknown, b: unknown): boolean {
@@ -129,7 +129,7 @@ export class RowForms {
     return Buffer.isBuffer(value) ? { z: value.toString("base64") } : value;
   }
 
-  rowToDisk(row: Row): Record<string, unknown> {
+  rowToDisk(row: MemoryRow): Record<string, unknown> {
     const disk: Record<string, unknown> = {};
     for (const name of this.columns) disk[name] = this.toDisk(name, row[name]);
     return disk;
@@ -153,7 +153,7 @@ export class RowForms {
   }
 
   /** Fills columns that have since been added to the table with their default. */
-  rowFromDisk(disk: Readonly<Record<string, unknown>>): Row {
+  rowFromDisk(disk: Readonly<Record<string, unknown>>): MemoryRow {
     const row: Record<string, unknown> = {};
     for (let i = 0; i < this.columns.length; i++) {
       const name = this.columns[i]!;
@@ -162,7 +162,7 @@ export class RowForms {
       else row[name] = typeof value === "object" || this.sealed.has(name) ? this.fromDisk(name, value) : value;
     }
     if (this.frozen) freezeDeep(row);
-    return row as Row;
+    return row as MemoryRow;
   }
 
   private added(name: string, spec: ColumnSpec): unknown {

@@ -8,11 +8,11 @@ import type { ColumnIndex } from "./column-index.ts";
 import { Filter } from "./filter.ts";
 import type { Memory } from "./memory.ts";
 import type { MemoryTable } from "./memory-table.ts";
-import type { Row } from "./values.ts";
+import type { MemoryRow } from "./values.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
-function insertKept(memoryTable: MemoryTable, change: Change, values: Record<string, unknown>): Row {
+function insertKept(memoryTable: MemoryTable, change: Change, values: Record<string, unknown>): MemoryRow {
   if (values.id === null) values.id = memoryTable.nextId;
   values.revision = 1;
   const row = memoryTable.forms.build(values);
@@ -26,7 +26,7 @@ function insertKept(memoryTable: MemoryTable, change: Change, values: Record<str
 function checkReferences(
   memory: Memory,
   memoryTable: MemoryTable,
-  rows: readonly Row[],
+  rows: readonly MemoryRow[],
   columns?: readonly string[],
 ): void {
   for (const { column, to } of memory.referencesOf(memoryTable)) {
@@ -38,7 +38,12 @@ function checkReferences(
   }
 }
 
-export function insertRows(memory: Memory, memoryTable: MemoryTable, change: Change, given: readonly Given[]): Row[] {
+export function insertRows(
+  memory: Memory,
+  memoryTable: MemoryTable,
+  change: Change,
+  given: readonly Given[],
+): MemoryRow[] {
   const checked = given.map((row) => memoryTable.forms.keep(wholeRow(memoryTable.table, row)));
   return change.atomically(() => {
     const rows = checked.map((values) => insertKept(memoryTable, change, values));
@@ -80,7 +85,7 @@ export function upsertRows(
   change: Change,
   given: readonly Given[],
   { on, set }: UpsertColumns,
-): Row[] {
+): MemoryRow[] {
   const find = finder(memoryTable, on);
   for (const column of set ?? [])
     if (!Object.hasOwn(memoryTable.table.columns, column) || column === "id")
@@ -93,7 +98,7 @@ export function upsertRows(
 
   return change.atomically(() => {
     const ids = new Map<unknown, number>();
-    const written: Row[] = [];
+    const written: MemoryRow[] = [];
     for (const [key, i] of last) {
       const values = checked[i]!;
       const id = find.id(values);
@@ -126,7 +131,7 @@ function updateKept(
   id: number,
   values: Given,
   columns: readonly string[],
-): Row | null {
+): MemoryRow | null {
   const before = memoryTable.rows.get(id)!;
   const changed: Record<string, unknown> = {};
   for (const name of columns)
@@ -135,7 +140,7 @@ function updateKept(
   return replaceRow(memoryTable, change, before, changed);
 }
 
-function replaceRow(memoryTable: MemoryTable, change: Change, before: Row, values: Given): Row {
+function replaceRow(memoryTable: MemoryTable, change: Change, before: MemoryRow, values: Given): MemoryRow {
   const row = memoryTable.forms.change(before, values);
   memoryTable.checkUnique(row);
   change.set(memoryTable, row.id, row);
@@ -148,7 +153,7 @@ function checkedPart(memoryTable: MemoryTable, given: Given): Record<string, unk
   return values;
 }
 
-const byId = (a: Row, b: Row): number => a.id - b.id;
+const byId = (a: MemoryRow, b: MemoryRow): number => a.id - b.id;
 
 export function updateRows(
   memory: Memory,
@@ -174,7 +179,7 @@ export function updateEachRow(
 ): number {
   const byRow = new Map(changes.map(({ id, ...given }) => [id, checkedPart(memoryTable, given)]));
   return change.atomically(() => {
-    const rows: Row[] = [];
+    const rows: MemoryRow[] = [];
     for (const [id, values] of byRow) {
       const before = memoryTable.rows.get(id);
       if (before) rows.push(replaceRow(memoryTable, change, before, values));

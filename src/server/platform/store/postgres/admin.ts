@@ -3,7 +3,7 @@ import type { Restorer, StoreAdmin } from "../admin.ts";
 import type { Collections, Tables } from "../store.ts";
 import type { RunnerContext } from "./connection/lease.ts";
 import { poolRunner, type Runner, transaction } from "./connection/runner.ts";
-import { chunks, inputRows, type Layout, type Row, typed, type Written } from "./layout.ts";
+import { chunks, inputRows, type Layout, type PostgresRow, typed, type WrittenColumn } from "./layout.ts";
 import type { LayoutOf } from "./predicate.ts";
 import { givesIds, schemaObjects, sequenceOf } from "./schema.ts";
 import { list, name, sql, textOf } from "./sql.ts";
@@ -59,7 +59,7 @@ function restorer(runner: Runner, layoutOf: LayoutOf): Restorer {
   return {
     async rows(tableName, rows) {
       const layout = layoutOf(tableName);
-      const revision: Written = {
+      const revision: WrittenColumn = {
         name: "revision",
         type: "bigint",
         via: "bigint",
@@ -73,7 +73,7 @@ function restorer(runner: Runner, layoutOf: LayoutOf): Restorer {
           const values = list(columns.map((column) => typed("i", column)));
           return textOf(sql`INSERT INTO ${into} SELECT ${values} FROM ${inputRows("i", columns, single)}`);
         });
-      for (const { values, single } of chunks(columns, rows as readonly Row[]))
+      for (const { values, single } of chunks(columns, rows as readonly PostgresRow[]))
         await runner.write({ text: text(single), values });
     },
 

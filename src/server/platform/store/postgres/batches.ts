@@ -1,7 +1,7 @@
 // Shared by inserts and upserts of many rows: chunks that are stored atomically, and rows that bring their own ids.
 
 import type { Runner } from "./connection/runner.ts";
-import type { Chunk, Layout, Row, typed, Written } from "./layout.ts";
+import type { Chunk, Layout, PostgresRow, typed, WrittenColumn } from "./layout.ts";
 import { givesIds, sequenceOf } from "./schema.ts";
 import { name, sql, textOf } from "./sql.ts";
 
@@ -27,16 +27,16 @@ export async function inChunks<R>(
 }
 
 /** In a table that assigns its own ids, a row may bring its id; other rows get the next one. */
-export const idOr = (layout: Layout, column: Written, value: ReturnType<typeof typed>) =>
+export const idOr = (layout: Layout, column: WrittenColumn, value: ReturnType<typeof typed>) =>
   column.name === "id" && givesIds(layout.table)
     ? sql`coalesce(${value}, nextval(${sql.lit(`"${sequenceOf(layout.table)}"`)}::regclass))`
     : value;
 
-export const needsSequence = (layout: Layout, rows: readonly Row[]): boolean =>
+export const needsSequence = (layout: Layout, rows: readonly PostgresRow[]): boolean =>
   givesIds(layout.table) && rows.some((row) => row.id !== null);
 
 /** Raises the sequence above ids that came with their rows, so that they are never assigned again. */
-export async function raiseSequence(layout: Layout, runner: Runner, rows: readonly Row[]): Promise<void> {
+export async function raiseSequence(layout: Layout, runner: Runner, rows: readonly PostgresRow[]): Promise<void> {
   if (!needsSequence(layout, rows)) return;
   const highest = rows.reduce((most, row) => Math.max(most, (row.id as number | null) ?? 0), 0);
   const text = layout.text("raiseSequence", () => {

@@ -8,32 +8,32 @@ import { type SqlType, searchColumn, sqlType } from "./schema.ts";
 import { col, list, type Sql, sql } from "./sql.ts";
 import { arrayLiteral, bytesLiteral, sqlTime } from "./types.ts";
 
-export type Row = Record<string, unknown>;
+export type PostgresRow = Record<string, unknown>;
 type Element = string | number | boolean | null;
 
 /** One column that an insert or update writes: its value's source, types and encoding. */
-export interface Written {
+export interface WrittenColumn {
   readonly name: string;
   readonly type: SqlType;
   /** Element type of the array that carries the values of many rows. */
   readonly via: SqlType;
   readonly spec: ColumnSpec;
-  encode(row: Row): Element;
+  encode(row: PostgresRow): Element;
 }
 
 /** How a statement reads some columns of a table, and how the rows that it returned become rows of the table. */
 export interface Reading {
   select(alias: string): Sql;
-  rows(found: readonly Row[]): Row[];
+  rows(found: readonly PostgresRow[]): PostgresRow[];
   /** For rows that are made one by one. A record needs the id as its first column for that. */
-  readonly each: { id(found: Row): number; row(found: Row): Row };
+  readonly each: { id(found: PostgresRow): number; row(found: PostgresRow): PostgresRow };
 }
 
 export class Layout {
   readonly table: Table;
   readonly columns: readonly string[];
   /** All columns that an insert writes, in order. `revision` is left out because it has a default. */
-  readonly written: readonly Written[];
+  readonly written: readonly WrittenColumn[];
   readonly texts = new Map<string, string>();
   private readonly cipher: Cipher;
   private readonly secrets: readonly string[];
@@ -64,15 +64,15 @@ export class Layout {
   }
 
   /** The columns, each followed by its shadow column if it has one. */
-  writes(columns: readonly string[]): Written[] {
-    const written: Written[] = [];
+  writes(columns: readonly string[]): WrittenColumn[] {
+    const written: WrittenColumn[] = [];
     for (const name of columns) {
       const spec = this.spec(name);
       const type = sqlType(spec);
       const via = type === "json" || type === "bigint[]" ? "text" : type;
       written.push({ name, type, via, spec, encode: (row) => this.element(spec, row[name]) });
       if (!spec.searchable) continue;
-      const encode = (row: Row) => (typeof row[name] === "string" ? searchForm(row[name]) : null);
+      const encode = (row: PostgresRow) => (typeof row[name] === "string" ? searchForm(row[name]) : null);
       written.push({ name: searchColumn(name), type: "text", via: "text", spec, encode });
     }
     return written;
@@ -106,13 +106,13 @@ export class Layout {
   }
 
   /** Rows as `pg` returned them, with their secrets decrypted. */
-  rows(found: readonly Row[]): Row[] {
+  rows(found: readonly PostgresRow[]): PostgresRow[] {
     for (const column of this.secrets)
       for (const row of found) {
         const sealed = row[column];
         if (typeof sealed === "string") row[column] = this.opened(this.spec(column), sealed);
       }
-    return found as Row[];
+    return found as PostgresRow[];
   }
 
   /** `asRecord`: wide rows are read as records. */
@@ -147,9 +147,9 @@ export class Layout {
   }
 }
 
-function recordRow(columns: readonly string[], specs: readonly ColumnSpec[]): (found: Row) => Row {
+function recordRow(columns: readonly string[], specs: readonly ColumnSpec[]): (found: PostgresRow) => PostgresRow {
   const parse = recordParser(specs);
-  const empty: Row = Object.fromEntries(columns.map((column) => [column, null]));
+  const empty: PostgresRow = Object.fromEntries(columns.map((column) => [column, null]));
   return (found) => {
     const values = parse(found[RECORD] as string);
     // A copy of a complete object is several times as fast as adding one key after the other.
@@ -160,7 +160,7 @@ function recordRow(columns: readonly string[], specs: readonly ColumnSpec[]): (f
 }
 
 /** The columns of an input row, each cast to its column's type. */
-export const typed = (alias: string, { name, type, via }: Written): Sql =>
+export const typed = (alias: string, { name, type, via }: WrittenColumn): Sql =>
   type === via ? col(alias, name) : sql`${col(alias, name)}::${sql.raw(type)}`;
 
 /**
@@ -168,7 +168,7 @@ export const typed = (alias: string, { name, type, via }: Written): Sql =>
  * per column. A single row is passed as plain values, so that Postgres sees that there is one row and reuses its
  * plan.
  */
-export function inputRows(alias: string, columns: readonly Written[], single = false): Sql {
+export function inputRows(alias: string, columns: readonly WrittenColumn[], single = false): Sql {
   if (single) {
     const values = columns.map(({ name, via }) => sql`${""}::${sql.raw(via)} AS ${sql.id(name)}`);
     return sql`(SELECT ${list([...values, sql`1::bigint AS svc_ord`])}) AS ${sql.id(alias)}`;
@@ -183,13 +183,13 @@ const BATCH_SIZE = 1000;
 const BATCH_CHARS = 4_000_000;
 
 export interface Chunk {
-  readonly rows: readonly Row[];
+  readonly rows: readonly PostgresRow[];
   /** The parameters for `inputRows`. */
   readonly values: readonly unknown[];
   readonly single: boolean;
 }
 
-export function* chunks(columns: readonly Written[], rows: readonly Row[]): Generator<Chunk> {
+export function* chunks(columns: readonly WrittenColumn[], rows: readonly PostgresRow[]): Generator<Chunk> {
   for (let start = 0; start < rows.length; ) {
     const arrays: Element[][] = columns.map(() => []);
     let chars = 0;

@@ -5,7 +5,7 @@ import { type Batch, readSides, type Sides } from "../sides.ts";
 import type { Runner } from "./connection/runner.ts";
 import { countTerms, lessThoseThatHave } from "./counting.ts";
 import { countOfIds } from "./id-sets.ts";
-import type { Layout, Reading, Row } from "./layout.ts";
+import type { Layout, PostgresRow, Reading } from "./layout.ts";
 import { Conditions, type LayoutOf } from "./predicate.ts";
 import { selects } from "./select.ts";
 import { sideReading } from "./side-rows.ts";
@@ -26,11 +26,11 @@ export class Reads {
     this.runner = runner;
   }
 
-  async get(id: number): Promise<Row | null> {
+  async get(id: number): Promise<PostgresRow | null> {
     return (await this.getMany([id]))[0] ?? null;
   }
 
-  async getMany(ids: readonly number[]): Promise<Row[]> {
+  async getMany(ids: readonly number[]): Promise<PostgresRow[]> {
     const wanted = ids.filter(Number.isSafeInteger);
     if (wanted.length === 0) return [];
     const text = this.layout.text("getMany", () => {
@@ -44,7 +44,7 @@ export class Reads {
     return wanted.map((id) => byId.get(id)).filter((row) => row !== undefined);
   }
 
-  async sides(ids: readonly number[], sides: Sides): Promise<Record<string, Row | null>[]> {
+  async sides(ids: readonly number[], sides: Sides): Promise<Record<string, PostgresRow | null>[]> {
     const sidesAt = await this.lazySides(ids, sides);
     return ids.map((_, place) => sidesAt(place));
   }
@@ -52,7 +52,7 @@ export class Reads {
   private async lazySides(
     ids: readonly number[],
     sides: Sides,
-  ): Promise<(place: number) => Record<string, Row | null>> {
+  ): Promise<(place: number) => Record<string, PostgresRow | null>> {
     const wanted = readSides(this.layout.table, sides);
     if (ids.length === 0 || wanted.length === 0) return () => ({});
     const reading = sideReading(wanted, this.layoutOf);
@@ -65,23 +65,23 @@ export class Reads {
     return (place) => read(rows[place]!);
   }
 
-  async first(select: Select): Promise<Row | null> {
+  async first(select: Select): Promise<PostgresRow | null> {
     return (await this.list({ ...select, limit: Math.min(1, select.limit ?? 1) }))[0] ?? null;
   }
 
-  list(select: Select = {}): Promise<Row[]> {
+  list(select: Select = {}): Promise<PostgresRow[]> {
     return this.pick(this.layout.columns, select);
   }
 
-  async pick(columns: readonly string[], select: Select = {}): Promise<Row[]> {
+  async pick(columns: readonly string[], select: Select = {}): Promise<PostgresRow[]> {
     const { found, reading } = await this.found(columns, select);
     return reading.rows(found);
   }
 
   /** The rows as `pg` returned them, and how they are read. */
-  private async found(columns: readonly string[], select: Select): Promise<{ found: Row[]; reading: Reading }> {
+  private async found(columns: readonly string[], select: Select): Promise<{ found: PostgresRow[]; reading: Reading }> {
     for (const column of columns) this.layout.spec(column);
-    const found: Row[] = [];
+    const found: PostgresRow[] = [];
     let left = select.limit;
     const { stretches, reading } = selects(this.layoutOf, this.layout, select, columns);
     for (const { guess, full } of stretches) {
@@ -94,7 +94,7 @@ export class Reads {
     return { found, reading };
   }
 
-  async *pages(select: Select = {}, pageSize = BATCH_SIZE, columns?: readonly string[]): AsyncIterable<Row[]> {
+  async *pages(select: Select = {}, pageSize = BATCH_SIZE, columns?: readonly string[]): AsyncIterable<PostgresRow[]> {
     const wanted = columns ? columnsOfPages(columns, select.order) : this.layout.columns;
     for await (const { found, reading } of this.foundPages(wanted, select, pageSize)) yield reading.rows(found);
   }
@@ -104,7 +104,7 @@ export class Reads {
     sides: Sides,
     select: Select = {},
     pageSize = BATCH_SIZE,
-  ): AsyncIterable<Batch<Row, Record<string, Row | null>>> {
+  ): AsyncIterable<Batch<PostgresRow, Record<string, PostgresRow | null>>> {
     const wanted = [...new Set(["id", ...columnsOfPages(columns, select.order)])];
     for await (const { found, reading } of this.foundPages(wanted, select, pageSize)) {
       const ids = found.map(reading.each.id);
@@ -129,7 +129,7 @@ export class Reads {
     }
   }
 
-  async positionOf(row: Row, order: readonly OrderTerm[]): Promise<Position> {
+  async positionOf(row: PostgresRow, order: readonly OrderTerm[]): Promise<Position> {
     const position: (Scalar | null)[] = [];
     for (const { column, of, on } of order) {
       const related = of ? await this.related(of.name, column, row[on ?? "id"]) : row[column];

@@ -3,7 +3,7 @@
 // complete.
 import type pg from "pg";
 import { keyIdOf, WrongKey } from "../cipher.ts";
-import { FINISH, type Rotated, type Rotation, StoreInUse, secretColumns } from "../key-rotation.ts";
+import { FINISH, type Rotation, type RotationResult, StoreInUse, secretColumns } from "../key-rotation.ts";
 import type { Tables } from "../store.ts";
 import type { Table } from "../table.ts";
 import { connectClient, destroy } from "./connection/pool.ts";
@@ -23,7 +23,7 @@ interface RotateOptions extends Rotation {
   readonly patience?: number;
 }
 
-export async function rotatePostgres(options: RotateOptions): Promise<Rotated> {
+export async function rotatePostgres(options: RotateOptions): Promise<RotationResult> {
   const client = await connectClient(options.url);
   let isLocked = false;
   try {

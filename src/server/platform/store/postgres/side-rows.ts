@@ -1,6 +1,6 @@
 // Reads the rows of several side tables for many ids with one statement.
 import type { Side } from "../sides.ts";
-import type { Row } from "./layout.ts";
+import type { PostgresRow } from "./layout.ts";
 import type { LayoutOf } from "./predicate.ts";
 import { RECORD, recordOf, recordParser } from "./records.ts";
 import { col, compile, name, type Sql, sql } from "./sql.ts";
@@ -13,7 +13,7 @@ interface SideReading {
   /** The statement; its only parameter is the array of ids. */
   text(): string;
   /** Returns a function that makes the sides of one id, by their names. */
-  reader(): (found: Row) => Record<string, Row | null>;
+  reader(): (found: PostgresRow) => Record<string, PostgresRow | null>;
 }
 
 export function sideReading(sides: readonly (readonly [string, Side])[], layoutOf: LayoutOf): SideReading {
@@ -37,11 +37,11 @@ export function sideReading(sides: readonly (readonly [string, Side])[], layoutO
       const parse = recordParser(specs);
       return (found) => {
         const values = parse(found[RECORD] as string);
-        const rows: Record<string, Row | null> = {};
+        const rows: Record<string, PostgresRow | null> = {};
         let at = 0;
         for (const { key, layout, columns, empty, hasSecrets } of parts) {
           const exists = values[at++] !== null;
-          const row: Row | null = exists ? { ...empty } : null;
+          const row: PostgresRow | null = exists ? { ...empty } : null;
           for (const column of columns) {
             if (row) row[column] = values[at];
             at++;

@@ -5,7 +5,7 @@ import { wholeRow } from "../rows.ts";
 import { StoreUnavailable } from "../store.ts";
 import { idOr, inChunks, needsSequence, raiseSequence } from "./batches.ts";
 import type { Runner } from "./connection/runner.ts";
-import { type Chunk, chunks, inputRows, type Layout, type Row, typed, type Written } from "./layout.ts";
+import { type Chunk, chunks, inputRows, type Layout, type PostgresRow, typed, type WrittenColumn } from "./layout.ts";
 import { allOf, anyOf, col, list, name, type Sql, sql, textOf } from "./sql.ts";
 
 /** Number of attempts when other servers insert or delete the same rows at the same time. */
@@ -22,9 +22,9 @@ type Shape = Required<UpsertShape>;
 export async function upsertRows(
   layout: Layout,
   runner: Runner,
-  given: readonly Row[],
+  given: readonly PostgresRow[],
   options: UpsertShape,
-): Promise<Row[]> {
+): Promise<PostgresRow[]> {
   const { on, set, returning = layout.columns } = options;
   for (const column of returning) layout.spec(column);
   if (!isKey(layout, on)) throw new Error(`${layout.table.name}: ${on.join(", ")} is not a unique set of columns`);
@@ -32,7 +32,7 @@ export async function upsertRows(
   const runs = sameShape(given, { on, set, returning });
   if (runs.length === 1) return upsertRun(layout, runner, rows, runs[0]!.shape);
   return runner.atomic(async (inner) => {
-    const results: Row[] = [];
+    const results: PostgresRow[] = [];
     for (const { shape, from, to } of runs)
       results.push(...(await upsertRun(layout, inner, rows.slice(from, to), shape)));
     return results;
@@ -48,7 +48,7 @@ function isKey(layout: Layout, on: readonly string[]): boolean {
 
 /** Splits the rows into runs of consecutive rows for which an update writes the same columns. */
 function sameShape(
-  given: readonly Row[],
+  given: readonly PostgresRow[],
   { on, set, returning }: Pick<Shape, "on" | "returning"> & { readonly set: readonly string[] | undefined },
 ) {
   const runs: { shape: Shape; from: number; to: number }[] = [];
@@ -66,7 +66,12 @@ function sameShape(
   return runs;
 }
 
-async function upsertRun(layout: Layout, runner: Runner, rows: readonly Row[], shape: Shape): Promise<Row[]> {
+async function upsertRun(
+  layout: Layout,
+  runner: Runner,
+  rows: readonly PostgresRow[],
+  shape: Shape,
+): Promise<PostgresRow[]> {
   const { places, distinct } = lastWins(layout, rows, shape.on);
   // A missing secret is stored as it is.
   const isGiven = (column: string) => distinct.some((row) => row[column] !== null);
@@ -90,9 +95,9 @@ async function upsertRun(layout: Layout, runner: Runner, rows: readonly Row[], s
  * For each given row, the position of the distinct row that replaces it. Rows with a null in a key that equals
  * nothing are all distinct.
  */
-function lastWins(layout: Layout, rows: readonly Row[], on: readonly string[]) {
+function lastWins(layout: Layout, rows: readonly PostgresRow[], on: readonly string[]) {
   const known = new Map<string, number>();
-  const distinct: Row[] = [];
+  const distinct: PostgresRow[] = [];
   const loose = nullsApart(layout, on);
   const places = rows.map((row) => {
     const values = on.map((column) => row[column]);
@@ -119,7 +124,7 @@ async function upsertChunk(
   { rows, single }: Chunk,
   values: readonly unknown[],
   shape: Shape,
-): Promise<Row[]> {
+): Promise<PostgresRow[]> {
   const patterns = nullPatterns(layout, rows, shape.on);
   const text = layout.text(
     `upsert ${single} ${shape.on.join()} ${shape.set.join()} ${patterns.join()} ${shape.returning.join()}`,
@@ -128,7 +133,7 @@ async function upsertChunk(
   for (let tried = 0; tried < TRIES; tried++) {
     const { rows: found } = await runner.write({ text, values });
     if (found.length === rows.length) {
-      const ordered: Row[] = new Array(rows.length);
+      const ordered: PostgresRow[] = new Array(rows.length);
       for (const { svc_ord: place, ...row } of found) ordered[(place as number) - 1] = row;
       return layout.rows(ordered);
     }
@@ -138,7 +143,7 @@ async function upsertChunk(
 }
 
 /** Patterns of the key columns that are null, for example `010`: an index can find nulls only with IS NULL. */
-function nullPatterns(layout: Layout, rows: readonly Row[], on: readonly string[]): string[] {
+function nullPatterns(layout: Layout, rows: readonly PostgresRow[], on: readonly string[]): string[] {
   if (!on.some((column) => column === "id" || layout.spec(column).nullable)) return ["0".repeat(on.length)];
   return [...new Set(rows.map((row) => on.map((column) => (row[column] === null ? "1" : "0")).join("")))].sort();
 }
@@ -160,7 +165,7 @@ function keyJoin(layout: Layout, { on }: Shape, patterns: readonly string[], col
     : sql`SELECT ${columns} FROM input AS i JOIN ${name(layout.table.name)} AS t0 ON false`;
 }
 
-const differs = (column: Written): Sql => {
+const differs = (column: WrittenColumn): Sql => {
   const now = col("t0", column.name);
   // Postgres has no equality for JSON, so the texts are compared, including key order.
   return column.type === "json"
@@ -243,12 +248,12 @@ async function keepSealed(
   });
   const { rows: held } = await runner.read({ text, values: chunk.values });
   if (held.length === 0) return chunk.values;
-  const sealed = new Map<Row, Row>();
+  const sealed = new Map<PostgresRow, PostgresRow>();
   for (const row of held) sealed.set(chunk.rows[(row.svc_ord as number) - 1]!, row);
 
-  const kept = written.map((column): Written => {
+  const kept = written.map((column): WrittenColumn => {
     if (!secret.includes(column.name)) return column;
-    const encode = (row: Row) => {
+    const encode = (row: PostgresRow) => {
       const before = sealed.get(row)?.[column.name];
       const same =
         typeof before === "string" &&

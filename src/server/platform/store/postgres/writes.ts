@@ -2,7 +2,7 @@
 import type { Predicate } from "../query.ts";
 import { partRow, wholeRow } from "../rows.ts";
 import { idOr, inChunks, needsSequence, raiseSequence } from "./batches.ts";
-import { chunks, inputRows, type Row, typed, type Written } from "./layout.ts";
+import { chunks, inputRows, type PostgresRow, typed, type WrittenColumn } from "./layout.ts";
 import { Conditions } from "./predicate.ts";
 import { Reads } from "./reads.ts";
 import { col, compile, list, name, sql, textOf } from "./sql.ts";
@@ -11,14 +11,14 @@ import { type UpsertShape, upsertRows } from "./upsert.ts";
 const ROW = "t0";
 
 export class Writes extends Reads {
-  async insert(row: Row): Promise<Row> {
+  async insert(row: PostgresRow): Promise<PostgresRow> {
     return (await this.insertMany([row]))[0]!;
   }
 
   async insertMany(
-    given: readonly Row[],
+    given: readonly PostgresRow[],
     { returning = this.layout.columns }: { readonly returning?: readonly string[] } = {},
-  ): Promise<Row[]> {
+  ): Promise<PostgresRow[]> {
     for (const column of returning) this.layout.spec(column);
     const rows = given.map((row) => wholeRow(this.layout.table, row));
     const { written } = this.layout;
@@ -47,11 +47,11 @@ export class Writes extends Reads {
     });
   }
 
-  async upsert(given: readonly Row[], options: UpsertShape): Promise<Row[]> {
+  async upsert(given: readonly PostgresRow[], options: UpsertShape): Promise<PostgresRow[]> {
     return upsertRows(this.layout, this.runner, given, options);
   }
 
-  async update({ where, set }: { where: Predicate; set: Row }): Promise<number> {
+  async update({ where, set }: { where: Predicate; set: PostgresRow }): Promise<number> {
     const values = partRow(this.layout.table, set);
     const changes = this.layout
       .writes(Object.keys(values))
@@ -62,12 +62,12 @@ export class Writes extends Reads {
     return (await this.runner.write(compile(statement))).count;
   }
 
-  async updateEach(given: readonly Row[]): Promise<number> {
+  async updateEach(given: readonly PostgresRow[]): Promise<number> {
     const [first] = given;
     if (!first) return 0;
     const names = Object.keys(first).filter((column) => column !== "id" && first[column] !== undefined);
     // If an id occurs twice, the last change counts.
-    const changes = new Map<unknown, Row>();
+    const changes = new Map<unknown, PostgresRow>();
     for (const change of given) {
       const row = partRow(this.layout.table, change);
       if (Object.keys(row).length !== names.length + 1 || !names.every((column) => column in row))
@@ -85,7 +85,7 @@ export class Writes extends Reads {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  private updateEachText(columns: readonly Written[], single: boolean): string {
+  private updateEachText(columns: readonly WrittenColumn[], single: boolean): string {
     const set = columns
       .filter((column) => column.name !== "id")
       .map((column) => sql`${name(column.name)} = ${typed("i", column)}`);

@@ -18,12 +18,12 @@ const TIMEOUT = hours(1);
 const META_MAX = 4096;
 export const FILE_MAX = 4 * 1024 * 1024 * 1024;
 
-export interface Known {
+export interface FeedVersion {
   readonly etag: string;
   readonly last_modified: string;
 }
 
-export type ReadResult = { readonly status: "missing" | "unchanged" } | ({ readonly status: "read" } & Known);
+export type ReadResult = { readonly status: "missing" | "unchanged" } | ({ readonly status: "read" } & FeedVersion);
 
 /** A feed's file on this machine. */
 export interface LocalFile {
@@ -34,7 +34,12 @@ export interface LocalFile {
 
 export interface FeedSource {
   /** Reads the feed's file unless it is the known one. What `receive` throws is thrown as it is. */
-  read(feed: Feed, known: Known, signal: AbortSignal, receive: (file: LocalFile) => Promise<void>): Promise<ReadResult>;
+  read(
+    feed: Feed,
+    known: FeedVersion,
+    signal: AbortSignal,
+    receive: (file: LocalFile) => Promise<void>,
+  ): Promise<ReadResult>;
   /** The file beside a feed that has its digest; null: there is none. */
   meta(feed: Feed, signal: AbortSignal): Promise<string | null>;
 }

@@ -15,9 +15,9 @@ import {
   type VulnerabilityMetadata,
 } from "../../software/vulnerabilities/service.ts";
 import type { Comparer } from "./compare.ts";
-import type { Found } from "./packages.ts";
+import type { FoundCves } from "./packages.ts";
 import type { Releases } from "./releases.ts";
-import type { Matched, SoftwareRow } from "./software.ts";
+import type { MatchedSoftware, SoftwareRow } from "./software.ts";
 import type { System } from "./systems.ts";
 
 /**
@@ -60,7 +60,7 @@ export interface Batch extends Sought {
 /** Versions, and what has been found for them. */
 export interface ComparedBatch {
   readonly rows: readonly MatchedRow[];
-  readonly results: ReadonlyMap<number, Matched>;
+  readonly results: ReadonlyMap<number, MatchedSoftware>;
 }
 
 /** A version that cannot be compared is logged, and what was stored for it stays. */
@@ -90,7 +90,7 @@ export async function storeResults(
   });
   await turn();
   const before = groupBy(stored, ({ software_id }) => software_id);
-  const changed = new Map<number, Found>();
+  const changed = new Map<number, FoundCves>();
   for (const [id, { found }] of results) {
     if (differs(found, before.get(id) ?? [])) changed.set(id, found);
     await turn();
@@ -114,7 +114,7 @@ export async function storeResults(
 /** Splits the versions by what is to be stored: while a transaction runs, other requests may have to wait. */
 function* groupsOf(
   rows: readonly MatchedRow[],
-  changed: ReadonlyMap<number, Found>,
+  changed: ReadonlyMap<number, FoundCves>,
   most: number,
 ): Generator<readonly MatchedRow[]> {
   let group: MatchedRow[] = [];
@@ -132,8 +132,8 @@ function* groupsOf(
 
 function comparisonOf(
   rows: readonly MatchedRow[],
-  results: ReadonlyMap<number, Matched>,
-  changed: ReadonlyMap<number, Found>,
+  results: ReadonlyMap<number, MatchedSoftware>,
+  changed: ReadonlyMap<number, FoundCves>,
   details: ReadonlyMap<string, VulnerabilityMetadata>,
 ): Comparison {
   const found = new Map<number, readonly FoundVulnerability[]>();
@@ -170,15 +170,15 @@ interface StoredCve {
   readonly resolved_in_version: string | null;
 }
 
-const listOf = (found: Found) =>
+const listOf = (found: FoundCves) =>
   [...found].slice(0, FOUND_MAX).map(([cve, resolved_in_version]) => ({ cve, resolved_in_version }));
 
-const differs = (found: Found, stored: readonly StoredCve[]): boolean =>
+const differs = (found: FoundCves, stored: readonly StoredCve[]): boolean =>
   Math.min(found.size, FOUND_MAX) !== stored.length ||
   stored.some(({ cve, resolved_in_version }) => found.get(cve) !== resolved_in_version);
 
 function freshIn(
-  changed: ReadonlyMap<number, Found>,
+  changed: ReadonlyMap<number, FoundCves>,
   before: ReadonlyMap<number, readonly StoredCve[]>,
 ): ReadonlySet<string> {
   const fresh = new Set<string>();

@@ -2,23 +2,23 @@
 // runs in a thread of its own (compare.thread.ts), and for the versions that a host has reported in the server's.
 import type { VulnerabilityMetadata } from "../../software/vulnerabilities/service.ts";
 import type { Library } from "../reference/library.ts";
-import type { Found } from "./packages.ts";
-import { type Matched, matchSoftware, type SoftwareRow } from "./software.ts";
+import type { FoundCves } from "./packages.ts";
+import { type MatchedSoftware, matchSoftware, type SoftwareRow } from "./software.ts";
 import { matchSystem, type System } from "./systems.ts";
 
 /** A software version, and the distributions on which it is installed. */
 export type ComparedRow = SoftwareRow & { readonly id: number; readonly releases: readonly string[] };
 
-export interface Compared {
+export interface ComparisonResults {
   /** By the version's id. */
-  readonly results: ReadonlyMap<number, Matched>;
+  readonly results: ReadonlyMap<number, MatchedSoftware>;
   /** Versions whose comparison has failed, with the reason. */
   readonly failed: readonly { readonly id: number; readonly reason: string }[];
 }
 
 export interface Comparer {
-  compare(rows: readonly ComparedRow[]): Promise<Compared>;
-  compareSystem(system: System): Promise<Found>;
+  compare(rows: readonly ComparedRow[]): Promise<ComparisonResults>;
+  compareSystem(system: System): Promise<FoundCves>;
   /** What is known about the CVEs; unknown ones are left out. */
   describe(cves: readonly string[]): Promise<VulnerabilityMetadata[]>;
 }
@@ -26,7 +26,7 @@ export interface Comparer {
 /** `turn` is called between small steps. */
 export const comparerOf = (library: Library, turn: () => Promise<unknown>): Comparer => ({
   async compare(rows) {
-    const results = new Map<number, Matched>();
+    const results = new Map<number, MatchedSoftware>();
     const failed: { id: number; reason: string }[] = [];
     for (const { id, releases, ...row } of rows) {
       try {

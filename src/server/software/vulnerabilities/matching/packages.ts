@@ -14,7 +14,7 @@ import { distributionOf, isOtherStream } from "./rules/rpm.ts";
 import type { SoftwareRow } from "./software.ts";
 
 /** By CVE: the version that resolves it, or null if none is known. */
-export type Found = ReadonlyMap<string, string | null>;
+export type FoundCves = ReadonlyMap<string, string | null>;
 type Compare = (a: string, b: string) => number;
 
 interface State {
@@ -41,7 +41,7 @@ export async function registryVulnerabilities(
   library: Library,
   ecosystem: "PyPI" | "npm",
   { name, version }: SoftwareRow,
-): Promise<Found> {
+): Promise<FoundCves> {
   const found = new Map<string, string | null>();
   // On Debian and Ubuntu, packages of Python that are not packages of the system are listed with this prefix.
   const own =
@@ -97,7 +97,7 @@ export async function debVulnerabilities(
   library: Library,
   row: SoftwareRow,
   releases: readonly string[],
-): Promise<Found> {
+): Promise<FoundCves> {
   const all = new Map<string, string | null>();
   for (const release of releases)
     for (const [cve, fixed] of inDistribution(await debRecords(library, release, row), row.version, compareDpkg))
@@ -156,7 +156,7 @@ export async function apkVulnerabilities(
   library: Library,
   { name, version, source_package }: SoftwareRow,
   releases: readonly string[],
-): Promise<Found> {
+): Promise<FoundCves> {
   const all = new Map<string, string | null>();
   for (const release of releases) {
     const records = await library.packages(release, source_package === "" ? name : source_package);
@@ -166,7 +166,7 @@ export async function apkVulnerabilities(
   return all;
 }
 
-export async function rpmVulnerabilities(library: Library, row: SoftwareRow): Promise<Found> {
+export async function rpmVulnerabilities(library: Library, row: SoftwareRow): Promise<FoundCves> {
   const { name, release, source_package } = row;
   const distribution = distributionOf(row);
   if (distribution === null || isKernelSide(name)) return new Map();

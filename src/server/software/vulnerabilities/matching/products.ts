@@ -7,7 +7,7 @@ import { bundleVendorsOf, productNames, publisherVendors } from "./names.ts";
 import { type AppRule, appRules } from "./rules/apps.ts";
 import { packageProducts } from "./rules/packages.ts";
 import { extensionPublishers } from "./rules/publishers.ts";
-import type { Matched, SoftwareRow } from "./software.ts";
+import type { MatchedSoftware, SoftwareRow } from "./software.ts";
 
 interface SourceRule {
   readonly platform: string;
@@ -36,7 +36,7 @@ const sources: Readonly<Record<string, SourceRule>> = {
 
 const targetSets = new Map(Object.entries(sources).map(([source, { targets }]) => [source, new Set(targets)]));
 
-export async function productVulnerabilities(library: Library, row: SoftwareRow): Promise<Matched> {
+export async function productVulnerabilities(library: Library, row: SoftwareRow): Promise<MatchedSoftware> {
   const source = sources[row.source];
   if (source === undefined) return { cpe: "", found: new Map() };
   const rule = ruleOf(row);

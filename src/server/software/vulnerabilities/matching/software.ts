@@ -6,7 +6,7 @@ import type { Library } from "../reference/library.ts";
 import {
   apkVulnerabilities,
   debVulnerabilities,
-  type Found,
+  type FoundCves,
   registryVulnerabilities,
   rpmVulnerabilities,
 } from "./packages.ts";
@@ -17,21 +17,21 @@ export type SoftwareRow = Pick<
   "name" | "version" | "source" | "bundle_identifier" | "extension_for" | "release" | "vendor" | "source_package"
 >;
 
-export interface Matched {
+export interface MatchedSoftware {
   /** The name of the product in NVD with this version; empty: NVD has no such product. */
   readonly cpe: string;
   /** By CVE: the version that resolves it, or null if none is known. */
-  readonly found: Found;
+  readonly found: FoundCves;
 }
 
-const none: Matched = { cpe: "", found: new Map() };
+const none: MatchedSoftware = { cpe: "", found: new Map() };
 
 /** `releases` are the distributions on which the version is installed, such as `Ubuntu:22.04`. */
 export async function matchSoftware(
   library: Library,
   row: SoftwareRow,
   releases: readonly string[] = [],
-): Promise<Matched> {
+): Promise<MatchedSoftware> {
   if (!/\d/.test(row.version)) return none;
   switch (row.source) {
     case "deb_packages":

@@ -5,7 +5,7 @@ import { compareGeneric } from "../../../platform/versions/generic.ts";
 import type { Library } from "../reference/library.ts";
 import type { BuildRecord } from "../reference/records.ts";
 import { cpeName, resolvedIn, type Target } from "./cpe.ts";
-import type { Found } from "./packages.ts";
+import type { FoundCves } from "./packages.ts";
 
 export interface System {
   readonly name: string;
@@ -16,13 +16,13 @@ export interface System {
 const MAC_PRODUCTS = ["macos", "mac_os_x"];
 const BUILD = /^(\d+\.\d+\.\d+)\.\d+$/;
 
-export async function matchSystem(library: Library, system: System): Promise<Found> {
+export async function matchSystem(library: Library, system: System): Promise<FoundCves> {
   if (system.platform === "darwin") return macVulnerabilities(library, system);
   if (system.platform === "windows") return windowsVulnerabilities(library, system);
   return new Map();
 }
 
-async function macVulnerabilities(library: Library, { version }: System): Promise<Found> {
+async function macVulnerabilities(library: Library, { version }: System): Promise<FoundCves> {
   const found = new Map<string, string | null>();
   const plain = version.replace(/\s*\(.*$/, "").trim();
   if (!/^\d/.test(plain)) return found;
@@ -38,7 +38,7 @@ async function macVulnerabilities(library: Library, { version }: System): Promis
 }
 
 /** A build gets all fixes together, so the first one that fixes a CVE counts. */
-async function windowsVulnerabilities(library: Library, { name, version }: System): Promise<Found> {
+async function windowsVulnerabilities(library: Library, { name, version }: System): Promise<FoundCves> {
   const build = BUILD.exec(version)?.[1];
   if (build === undefined) return new Map();
   const first = new Map<string, string>();

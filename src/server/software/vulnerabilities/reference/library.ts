@@ -12,7 +12,7 @@ import {
   packageKey,
   productKey,
 } from "./records.ts";
-import { dataOf, type Home, localPlaces, type Source, sourcesIn } from "./sources.ts";
+import { dataOf, type LibraryDeps, localPlaces, type Source, sourcesIn } from "./sources.ts";
 import { openTableFile, type TableFile } from "./table-file.ts";
 
 /** Records, and keys without records, that are kept. */
@@ -32,7 +32,7 @@ export interface Library {
   close(): Promise<void>;
 }
 
-export async function openLibrary(home: Home): Promise<Library> {
+export async function openLibrary(home: LibraryDeps): Promise<Library> {
   const places = localPlaces(home);
   const library = libraryOf(await sourcesIn(home), places.of);
   return {

@@ -13,10 +13,12 @@ export interface Source {
   readonly blob: string;
 }
 
-export type Home = Pick<PartServices, "blobs"> & { readonly store: Pick<PartServices["store"], "vulnerabilityFeeds"> };
+export type LibraryDeps = Pick<PartServices, "blobs"> & {
+  readonly store: Pick<PartServices["store"], "vulnerabilityFeeds">;
+};
 
 /** The changes of the last days come first. */
-export const sourcesIn = async ({ store }: Pick<Home, "store">): Promise<Source[]> =>
+export const sourcesIn = async ({ store }: Pick<LibraryDeps, "store">): Promise<Source[]> =>
   (await store.vulnerabilityFeeds.pick(["name", "blob"]))
     .filter(({ blob }) => blob !== "")
     .sort((a, b) => (a.name === MODIFIED_FEED ? -1 : b.name === MODIFIED_FEED ? 1 : a.name < b.name ? -1 : 1));
@@ -25,7 +27,7 @@ export const sourcesIn = async ({ store }: Pick<Home, "store">): Promise<Source[
 export const dataOf = (sources: readonly Source[]): string => sources.map(({ blob }) => blob).join(" ");
 
 /** Names the data that is imported at the moment; empty: none. */
-export const currentData = async (home: Pick<Home, "store">): Promise<string> => dataOf(await sourcesIn(home));
+export const currentData = async (home: Pick<LibraryDeps, "store">): Promise<string> => dataOf(await sourcesIn(home));
 
 interface Places {
   /** The path of the source's file. */
@@ -34,7 +36,7 @@ interface Places {
 }
 
 /** Files of a bucket are copied, because many small parts of them are read. */
-export function localPlaces({ blobs }: Pick<Home, "blobs">): Places {
+export function localPlaces({ blobs }: Pick<LibraryDeps, "blobs">): Places {
   let copies: Promise<string> | null = null;
   return {
     async of({ name, blob }) {

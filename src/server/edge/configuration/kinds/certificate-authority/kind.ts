@@ -2,12 +2,12 @@ import { type CaRow, sameAs } from "../../../../certificates/ca/rules.ts";
 import { CERTIFICATE_AUTHORITIES_LOCK } from "../../../../certificates/ca/service.ts";
 import { askSteps, type Step as CaStep, checkSteps } from "../../../../certificates/ca/specs.ts";
 import { may } from "../../../../platform/core/security/access.ts";
-import { type Given, locating } from "../../changes.ts";
+import { locating, type RequestedChange } from "../../changes.ts";
 import type { Kind } from "../../kind.ts";
 import { type AuthorityWanted, authorityStep, authorityThings, readAuthority, typeAndName } from "./value.ts";
-import { type Asked, removeAuthorities, writeAuthorities } from "./write.ts";
+import { type CheckedSteps, removeAuthorities, writeAuthorities } from "./write.ts";
 
-export const certificateAuthority: Kind<readonly CaRow[], AuthorityWanted, Asked> = {
+export const certificateAuthority: Kind<readonly CaRow[], AuthorityWanted, CheckedSteps> = {
   name: "certificate_authority",
   owners: ["global"],
   per: "many",
@@ -20,7 +20,7 @@ export const certificateAuthority: Kind<readonly CaRow[], AuthorityWanted, Asked
   checkGone: ({ name }) => void typeAndName(name),
   /** Authorities that do not change are not checked. */
   async prepare(ctx, steps, skip) {
-    const asked = new Map<Given, CaStep>();
+    const asked = new Map<RequestedChange, CaStep>();
     if (steps.length === 0) return asked;
     const rows = await ctx.store.certificateAuthorities.list();
     const existing = new Map(rows.map((row) => [`${row.type}/${row.name}`, row]));

@@ -5,7 +5,7 @@ import { isRecord } from "../../../../../text/record.ts";
 import { type CaRow, changed, type Settings, wantedOf } from "../../../../certificates/ca/rules.ts";
 import type { Step as CaStep } from "../../../../certificates/ca/specs.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
-import type { Given } from "../../changes.ts";
+import type { RequestedChange } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
 import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
 
@@ -48,7 +48,7 @@ export function typeAndName(key: string): { type: CaType; name: string } {
   return { type, name };
 }
 
-export function readAuthority(given: Given, texts: Texts): AuthorityWanted {
+export function readAuthority(given: RequestedChange, texts: Texts): AuthorityWanted {
   const { type, name } = typeAndName(given.name);
   const { value } = given;
   if (!isRecord(value)) throw invalid("value", "must be an object");

@@ -1,17 +1,17 @@
 import type { CaRow } from "../../../../certificates/ca/rules.ts";
 import { nameTaken, removeCa } from "../../../../certificates/ca/service.ts";
 import { type Step as CaStep, keepSteps } from "../../../../certificates/ca/specs.ts";
-import { type Given, locating, type Step } from "../../changes.ts";
+import { locating, type RequestedChange, type Step } from "../../changes.ts";
 import { count, type Work } from "../../work.ts";
 import { type AuthorityWanted, typeAndName } from "./value.ts";
 
 /** The results of the checks before the transaction. A step that changes nothing has no entry. */
-export type Asked = ReadonlyMap<Given, CaStep>;
+export type CheckedSteps = ReadonlyMap<RequestedChange, CaStep>;
 
 export async function writeAuthorities(
   work: Work,
   steps: readonly Step<AuthorityWanted>[],
-  asked: Asked,
+  asked: CheckedSteps,
 ): Promise<void> {
   for (const step of steps) {
     const one = asked.get(step);
@@ -24,7 +24,7 @@ export async function writeAuthorities(
 export async function removeAuthorities(
   work: Work,
   authorities: readonly CaRow[],
-  given: readonly Given[],
+  given: readonly RequestedChange[],
 ): Promise<void> {
   const rows = new Map(authorities.map((row): [string, CaRow] => [row.name, row]));
   for (const one of given) await locating(one, () => removeCa(work.ctx, rows.get(typeAndName(one.name).name)!));

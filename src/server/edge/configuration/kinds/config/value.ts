@@ -10,7 +10,7 @@ import { getPath, without, withPath } from "../../../../settings/app-config/merg
 import type { Section } from "../../../../settings/app-config/section.ts";
 import { allSections, sections } from "../../../../settings/app-config/sections.ts";
 import { sectionsAfter } from "../../../../settings/app-config/service.ts";
-import { type Given, refusal, type Step } from "../../changes.ts";
+import { type RequestedChange, refusal, type Step } from "../../changes.ts";
 import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
 
 const AGENT_OPTIONS = sections.agent_options.name;
@@ -62,7 +62,7 @@ const omittedPaths = ({ name, returned }: Section): readonly string[] =>
  * The value in the form of PATCH /config. Only secrets are checked here; everything else is checked when the section
  * is changed.
  */
-export function readSection(given: Given, texts: Texts): unknown {
+export function readSection(given: RequestedChange, texts: Texts): unknown {
   const section = allSections.find(({ name }) => name === given.name);
   if (!section || (section.name === AGENT_OPTIONS) !== (given.kind === "agent_options"))
     throw invalid("change.name", "unknown section");

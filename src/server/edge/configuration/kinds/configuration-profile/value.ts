@@ -7,7 +7,7 @@ import type { Upload } from "../../../../devices/profiles/rules.ts";
 import type { ProfileLabel } from "../../../../devices/profiles/scope.ts";
 import type { LabelRule } from "../../../../hosts/labels/targeting.ts";
 import type { Context } from "../../../../platform/core/context.ts";
-import type { Given } from "../../changes.ts";
+import type { RequestedChange } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
 import { ownersOf, type SharedRows } from "../../shared-rows.ts";
 import type { Contents, Texts, Thing } from "../../values.ts";
@@ -87,7 +87,7 @@ export function* profileThings({ profiles, labels, activations }: ProfileRows, s
   }
 }
 
-export function readProfile(_: Context, { value }: Given, _texts: Texts, contents: Contents): ProfileWanted {
+export function readProfile(_: Context, { value }: RequestedChange, _texts: Texts, contents: Contents): ProfileWanted {
   const given = whole(parsed(ProfileValue, value));
   const { sha256, activation_sha256: activation } = given;
   return {

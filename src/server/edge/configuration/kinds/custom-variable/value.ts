@@ -5,7 +5,7 @@ import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import { VariableValue, variableUses } from "../../../../../api/settings/variables.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { checkVariableName, type VariableRow } from "../../../../settings/variables/secrets.ts";
-import type { Given, Wanted } from "../../changes.ts";
+import type { DesiredValue, RequestedChange } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
 import type { SharedRows } from "../../shared-rows.ts";
 import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
@@ -19,7 +19,7 @@ const VariableScope = z.strictObject({
   value: z.unknown(),
 });
 
-export interface VariableWanted extends Wanted {
+export interface VariableWanted extends DesiredValue {
   /** Names of teams; null: all. */
   readonly teams: readonly string[] | null;
   readonly uses: readonly (typeof variableUses)[number][];
@@ -46,7 +46,7 @@ export const variableThings = (rows: readonly VariableRow[], shared: SharedRows)
     },
   }));
 
-export function readVariable(_: Context, { name, value }: Given, texts: Texts): VariableWanted {
+export function readVariable(_: Context, { name, value }: RequestedChange, texts: Texts): VariableWanted {
   checkVariableName(name, "change.name");
   const { teams, uses, value: given } = parsed(VariableScope, value);
   const text = givenSecret(given, texts, "value.value");

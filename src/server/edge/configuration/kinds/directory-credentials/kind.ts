@@ -11,13 +11,13 @@ import {
 import { isPremium } from "../../../../platform/core/context.ts";
 import { needPremium } from "../../../../platform/core/http/tier.ts";
 import { may } from "../../../../platform/core/security/access.ts";
-import { type Given, locating } from "../../changes.ts";
+import { locating, type RequestedChange } from "../../changes.ts";
 import type { Kind } from "../../kind.ts";
 import { count } from "../../work.ts";
 import { type CredentialsWanted, checkName, credentialsThings, readCredentials } from "./value.ts";
 
 /** What the directory has accepted, by the change that asks for it. */
-type Accepted = ReadonlyMap<Given, { readonly before: CredentialsRow | null; readonly wanted: Credentials }>;
+type Accepted = ReadonlyMap<RequestedChange, { readonly before: CredentialsRow | null; readonly wanted: Credentials }>;
 
 export const directoryCredentials: Kind<CredentialsRow | null, CredentialsWanted, Accepted> = {
   name: "directory_credentials",
@@ -35,7 +35,7 @@ export const directoryCredentials: Kind<CredentialsRow | null, CredentialsWanted
   checkGone: checkName,
   /** Credentials that do not change are not checked. */
   async prepare(ctx, steps, skip) {
-    const accepted = new Map<Given, { before: CredentialsRow | null; wanted: Credentials }>();
+    const accepted = new Map<RequestedChange, { before: CredentialsRow | null; wanted: Credentials }>();
     for (const step of steps)
       await locating(step, async () => {
         const before = await credentialsRow(ctx.store);

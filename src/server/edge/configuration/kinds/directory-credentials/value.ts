@@ -3,7 +3,7 @@ import { DirectoryCredentialsInput } from "../../../../../api/hosts/directory.ts
 import { isRecord } from "../../../../../text/record.ts";
 import type { CredentialsRow } from "../../../../hosts/directory/credentials.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
-import type { Given } from "../../changes.ts";
+import type { RequestedChange } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
 import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
 
@@ -21,12 +21,12 @@ export function credentialsThings(row: CredentialsRow | null): Thing[] {
   return [{ kind: "directory_credentials", owner: null, name: NAME, value }];
 }
 
-export function checkName({ name }: Pick<Given, "name">): void {
+export function checkName({ name }: Pick<RequestedChange, "name">): void {
   if (name !== NAME) throw invalid("change.name", `must be ${NAME}: there is one set of credentials at most`);
 }
 
 /** An empty secret is the one that is stored. */
-export function readCredentials(given: Given, texts: Texts): CredentialsWanted {
+export function readCredentials(given: RequestedChange, texts: Texts): CredentialsWanted {
   checkName(given);
   const { value } = given;
   if (!isRecord(value)) throw invalid("value", "must be an object");

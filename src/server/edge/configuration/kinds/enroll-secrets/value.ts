@@ -4,7 +4,7 @@ import { invalid } from "../../../../platform/core/errors.ts";
 import type { RowOf } from "../../../../platform/store/table.ts";
 import { checkSecrets, MOST_SECRETS } from "../../../../settings/enroll-secrets/service.ts";
 import type { enrollSecrets } from "../../../../settings/enroll-secrets/tables.ts";
-import type { Given } from "../../changes.ts";
+import type { RequestedChange } from "../../changes.ts";
 import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
 
 export type SecretRow = RowOf<typeof enrollSecrets>;
@@ -40,7 +40,7 @@ export interface SecretsWanted {
   readonly kept: number;
 }
 
-export function readSecrets({ value }: Given, texts: Texts): SecretsWanted {
+export function readSecrets({ value }: RequestedChange, texts: Texts): SecretsWanted {
   if (!isRecord(value) || !Array.isArray(value.secrets) || Object.keys(value).length !== 1)
     throw invalid("value", 'must be {"secrets": [{"$secret": ref}, ...]}');
   if (value.secrets.length > MOST_SECRETS) throw invalid("secrets", `must not be more than ${MOST_SECRETS}`);

@@ -6,7 +6,7 @@ import type { LabelColumns } from "../../../../hosts/labels/write.ts";
 import { checkSpec } from "../../../../inventory/labels/spec.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
-import type { Given } from "../../changes.ts";
+import type { RequestedChange } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
 import type { HostName, SharedRows } from "../../shared-rows.ts";
 import type { Thing } from "../../values.ts";
@@ -39,7 +39,7 @@ export interface LabelWanted {
   readonly hosts: readonly HostName[] | null;
 }
 
-export function readLabel(ctx: Pick<Context, "clock" | "extensions">, { name, value }: Given): LabelWanted {
+export function readLabel(ctx: Pick<Context, "clock" | "extensions">, { name, value }: RequestedChange): LabelWanted {
   if (labelName(name) !== name) throw invalid("change.name", "must be in Unicode NFC, without surrounding spaces");
   const spec = parsed(LabelValue, value);
   const { at: _at, hosts, ...columns } = checkSpec(ctx, { ...spec, name }, "value");

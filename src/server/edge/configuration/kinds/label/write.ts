@@ -10,7 +10,7 @@ import { nameHosts } from "../../../../inventory/labels/spec.ts";
 import { channels } from "../../../../platform/core/channels.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
 import { ReferenceViolation } from "../../../../platform/store/store.ts";
-import { type Given, locating, refusal, type Step } from "../../changes.ts";
+import { locating, type RequestedChange, refusal, type Step } from "../../changes.ts";
 import { count, differs, type Work } from "../../work.ts";
 import { type LabelWanted, labelValue } from "./value.ts";
 
@@ -59,11 +59,11 @@ export async function writeLabels(work: Work, steps: readonly Step<LabelWanted>[
 }
 
 /** Runs after the objects that used the labels are deleted. */
-export async function removeNamedLabels(work: Work, given: readonly Given[]): Promise<void> {
+export async function removeNamedLabels(work: Work, given: readonly RequestedChange[]): Promise<void> {
   if (given.length === 0) return;
   const { store } = work.ctx;
   const rows = new Map(work.shared.labels.map((row) => [row.name, row]));
-  const named = given.map((one): [LabelRow, Given] => [rows.get(one.name)!, one]);
+  const named = given.map((one): [LabelRow, RequestedChange] => [rows.get(one.name)!, one]);
   const inUse = await checkAllUnused(
     work.ctx,
     named.map(([row]) => row),

@@ -7,7 +7,7 @@ import { channels } from "../../../../platform/core/channels.ts";
 import { isPremium } from "../../../../platform/core/context.ts";
 import { premiumOption } from "../../../../platform/core/errors.ts";
 import { may } from "../../../../platform/core/security/access.ts";
-import { locating, type Wanted } from "../../changes.ts";
+import { type DesiredValue, locating } from "../../changes.ts";
 import type { Kind } from "../../kind.ts";
 import { parsed } from "../../parse.ts";
 import type { Thing } from "../../values.ts";
@@ -15,7 +15,7 @@ import { count, differs } from "../../work.ts";
 
 const KIND = "pack";
 
-interface PackWanted extends Wanted {
+interface PackWanted extends DesiredValue {
   readonly pack: GivenPack;
 }
 

@@ -8,7 +8,7 @@ import type { Installer } from "../../../../software/installers/hosts.ts";
 import { readInstaller } from "../../../../software/installers/read.ts";
 import {
   appOf,
-  type Found,
+  type FoundPackage,
   ofPackage,
   ofVersion,
   versionOf,
@@ -23,18 +23,18 @@ import { digestOf, type PackageEntry, packagesByKey, readPackages } from "./rows
 import { isOwnScript, type PackageWanted } from "./value.ts";
 
 /** By the index of the change. Null: only a dry run, which downloads nothing, can go on without the file. */
-export type FoundFiles = ReadonlyMap<number, Found | null>;
+export type FoundFiles = ReadonlyMap<number, FoundPackage | null>;
 
 interface Finding {
   readonly ctx: Context;
   /** The package of this name that the team has. */
   readonly own: Installer | null;
-  readonly downloads: readonly Found[];
+  readonly downloads: readonly FoundPackage[];
 }
 
 /** Before the transaction, because files are read and stored. */
 export async function findFiles(ctx: Context, steps: readonly Step<PackageWanted>[]): Promise<FoundFiles> {
-  const found = new Map<number, Found | null>();
+  const found = new Map<number, FoundPackage | null>();
   if (steps.length === 0) return found;
   await keepIcons(ctx, steps);
   const known = await ctx.store.tx(async (store): Promise<ReadonlyMap<string, PackageEntry>> => {
@@ -51,7 +51,7 @@ export async function findFiles(ctx: Context, steps: readonly Step<PackageWanted
   return found;
 }
 
-const findFile = (finding: Finding, { name, wanted }: Step<PackageWanted>): Promise<Found | null> =>
+const findFile = (finding: Finding, { name, wanted }: Step<PackageWanted>): Promise<FoundPackage | null> =>
   wanted.value.slug !== ""
     ? ofApp(finding, wanted)
     : isOwnScript(name, wanted.value)
@@ -75,7 +75,7 @@ async function ofApp({ ctx, own, downloads }: Finding, { value: { slug, version:
   throw notDownloaded("slug");
 }
 
-async function ofOwnApp(ctx: Context, own: Installer): Promise<Found> {
+async function ofOwnApp(ctx: Context, own: Installer): Promise<FoundPackage> {
   const found = await ofPackage(ctx, own, own.url);
   const app = (await ctx.store.catalogueApps.get(own.catalogue_app_id!))!;
   const { versions } = app.manifest;
@@ -94,17 +94,21 @@ async function ofOwnApp(ctx: Context, own: Installer): Promise<Found> {
   };
 }
 
-async function storedFile(ctx: Context, sha256: string): Promise<Found["file"] | null> {
+async function storedFile(ctx: Context, sha256: string): Promise<FoundPackage["file"] | null> {
   const row = await visiblePackage(ctx, sha256);
   return row && { id: row.file_id, name: row.file_name, size: row.size, sha256 };
 }
 
 /** Files that nothing refers to are deleted after a day. Null: this one is gone. */
-async function stillStored(ctx: Context, file: Found["file"]): Promise<Found["file"] | null> {
+async function stillStored(ctx: Context, file: FoundPackage["file"]): Promise<FoundPackage["file"] | null> {
   return (await filesOf(ctx, [file.sha256])).get(file.sha256) === file.id ? file : null;
 }
 
-async function ofScript({ ctx, own }: Finding, name: string, { value, script }: PackageWanted): Promise<Found | null> {
+async function ofScript(
+  { ctx, own }: Finding,
+  name: string,
+  { value, script }: PackageWanted,
+): Promise<FoundPackage | null> {
   if (own?.sha256 === value.sha256) return ofPackage(ctx, own, "");
   if (script === undefined) throw invalid("sha256", "the request does not contain the file with this digest");
   if (ctx.dryRun !== null) return null;

@@ -6,7 +6,7 @@ import type { Context } from "../../../../platform/core/context.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
 import { checkOutboundUrl, hasCredentials } from "../../../../platform/core/outbound/fetch.ts";
 import { type TextField, type Texts, textFields } from "../../../../software/installers/scripts.ts";
-import type { Given } from "../../changes.ts";
+import type { RequestedChange } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
 import type { Contents } from "../../values.ts";
 import { readIcon } from "../title-icons.ts";
@@ -61,7 +61,12 @@ const SCRIPT = /\.(sh|py|ps1)$/i;
 export const isOwnScript = (name: string, { slug, url }: PackageValue): boolean =>
   slug === "" && url === "" && SCRIPT.test(name);
 
-export function readPackage(_: Context, { name, value }: Given, _texts: unknown, contents: Contents): PackageWanted {
+export function readPackage(
+  _: Context,
+  { name, value }: RequestedChange,
+  _texts: unknown,
+  contents: Contents,
+): PackageWanted {
   const given = parsed(PackageValue, value);
   checkIdentity(name, given);
   const unknown = platformsIn(given).find((platform) => !(setupPlatforms as readonly string[]).includes(platform));

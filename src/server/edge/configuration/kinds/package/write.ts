@@ -17,10 +17,10 @@ import {
 } from "../../../../software/installers/service.ts";
 import { isForSetupOf } from "../../../../software/installers/setup.ts";
 import { policiesThatInstall } from "../../../../software/installers/wire.ts";
-import type { Found } from "../../../../software/package-batches/find.ts";
+import type { FoundPackage } from "../../../../software/package-batches/find.ts";
 import { LAST_IN_SETUP } from "../../../../software/software/setup-order.ts";
 import { titleIdFor } from "../../../../software/software/titles/titles.ts";
-import { type Given, locating, type Step } from "../../changes.ts";
+import { locating, type RequestedChange, type Step } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
 import { keyOf } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
@@ -45,14 +45,14 @@ const scopeOf = ({ teams }: Work, owner: string | null): TeamScope =>
     : { team_id: teams.get(owner)!.id, team_name: owner };
 
 /** A package that no object has any more after an apply, with the change that caused it. */
-type Left = { readonly entry: PackageEntry; readonly by: Given };
+type Left = { readonly entry: PackageEntry; readonly by: RequestedChange };
 
 interface Kept {
   readonly left: readonly Left[];
   readonly sizes: PackageSizes;
 }
 
-const stays = ({ leaving }: Work, { owner }: Given): boolean => owner === null || !leaving.has(owner);
+const stays = ({ leaving }: Work, { owner }: RequestedChange): boolean => owner === null || !leaving.has(owner);
 
 /** A file of another title takes the place of the package: hosts keep what they have installed. */
 export async function writePackages(work: Work, { rows, steps, gone, prepared }: PackagePart): Promise<void> {
@@ -118,7 +118,7 @@ class Titles {
 
 interface Writing {
   readonly step: Step<PackageWanted>;
-  readonly found: Found;
+  readonly found: FoundPackage;
   readonly labels: readonly TargetLabel[];
   readonly team: TeamScope;
   readonly title_id: number;
@@ -162,7 +162,11 @@ function textsOf({ value, texts }: PackageWanted, before: Installer | null) {
 }
 
 /** The order in which hosts install software is an object of its own, which is written later: until then it stays. */
-function setupOf({ value }: PackageWanted, { read }: Found, before: Installer | null): Partial<InstallerChoices> {
+function setupOf(
+  { value }: PackageWanted,
+  { read }: FoundPackage,
+  before: Installer | null,
+): Partial<InstallerChoices> {
   if (!value.setup_experience) return { install_during_setup: false, setup_positions: {} };
   const platforms = platformsIn(value);
   if (read.platform === "ios")

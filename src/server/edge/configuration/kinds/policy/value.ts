@@ -14,7 +14,7 @@ import {
 import type { LabelRule } from "../../../../hosts/labels/targeting.ts";
 import { type Context, isPremium } from "../../../../platform/core/context.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
-import type { Given } from "../../changes.ts";
+import type { RequestedChange } from "../../changes.ts";
 import { namesOf, parsed, platformsOf } from "../../parse.ts";
 import type { SharedRows } from "../../shared-rows.ts";
 import type { Thing } from "../../values.ts";
@@ -168,7 +168,7 @@ export function reportedPolicies({ sections, noTeam, teams }: SharedRows): (row:
     (scope === "global" ? global : scope === "no_team" ? none : ofTeams.get(team_id!))?.has(id) ?? false;
 }
 
-export function readPolicy(ctx: Context, { name, owner, value, action }: Given): PolicyWanted {
+export function readPolicy(ctx: Context, { name, owner, value, action }: RequestedChange): PolicyWanted {
   const {
     webhooks_and_tickets_enabled: isReported,
     run_script = null,

@@ -2,13 +2,13 @@ import type { PolicySpec } from "../../../../../api/checks/policies.ts";
 import { policyPlatforms } from "../../../../../api/checks/policies.ts";
 import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import { type Place, type PolicyRow, placeOf } from "../../../../checks/policies/applies.ts";
-import { type Reported, setReported } from "../../../../checks/policies/automations.ts";
+import { type ReportedPolicies, setReported } from "../../../../checks/policies/automations.ts";
 import { offeredApp } from "../../../../checks/policies/maintained-apps.ts";
 import { patchColumns } from "../../../../checks/policies/patch.ts";
 import type { Columns } from "../../../../checks/policies/rules.ts";
 import { dropResults, removePolicies, settleResults } from "../../../../checks/policies/service.ts";
 import {
-  type Changed,
+  type ChangedPolicy,
   insertPolicies,
   type NewPolicy,
   type PolicyChange,
@@ -101,7 +101,7 @@ export async function writePolicies(
   count(work, [...applied, ...gone]);
 }
 
-function later(work: Work, settled: readonly Changed[]): void {
+function later(work: Work, settled: readonly ChangedPolicy[]): void {
   if (settled.length > 0) work.later.push((outside) => settleResults(outside, settled));
 }
 
@@ -193,7 +193,7 @@ class Reporting {
     (on ? automations.on : automations.off).push(id);
   }
 
-  all(): Reported[] {
+  all(): ReportedPolicies[] {
     return [...this.owners].map(([owner, automations]) => ({ place: placeNamed(this.work, owner), ...automations }));
   }
 }

@@ -7,7 +7,7 @@ import { givenLabels } from "../../../../checks/queries/service.ts";
 import type { QueryLabels } from "../../../../checks/queries/write.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
-import type { Given } from "../../changes.ts";
+import type { RequestedChange } from "../../changes.ts";
 import { namesOf, parsed, platformsOf } from "../../parse.ts";
 import type { SharedRows } from "../../shared-rows.ts";
 import type { Thing } from "../../values.ts";
@@ -58,7 +58,7 @@ export function* queryThings({ queries, labels }: QueryRows, shared: SharedRows)
     };
 }
 
-export function readQuery(ctx: Context, { name, value, action }: Given): QueryWanted {
+export function readQuery(ctx: Context, { name, value, action }: RequestedChange): QueryWanted {
   const { labels_include_any, labels_include_all, ...fields } = parsed(QueryValue, value);
   const given = givenLabels(ctx, { labels_include_any, labels_include_all });
   const names = [...new Set((given?.names ?? []).map((label) => label.normalize("NFC").trim()))];

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ScriptRow } from "../../../../delivery/scripts/access.ts";
 import { readScriptAsIs } from "../../../../delivery/scripts/file.ts";
 import type { Context } from "../../../../platform/core/context.ts";
-import type { Given } from "../../changes.ts";
+import type { RequestedChange } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
 import { ownersOf, type SharedRows } from "../../shared-rows.ts";
 import type { Contents, Texts, Thing } from "../../values.ts";
@@ -33,7 +33,12 @@ export function* scriptThings({ scripts, digests }: ScriptRows, shared: SharedRo
   }
 }
 
-export function readScript(_: Context, { name, value }: Given, _texts: Texts, contents: Contents): ScriptWanted {
+export function readScript(
+  _: Context,
+  { name, value }: RequestedChange,
+  _texts: Texts,
+  contents: Contents,
+): ScriptWanted {
   const given = parsed(ScriptValue, value);
   const bytes = contents.get(given.sha256);
   return { value: given, text: bytes === undefined ? undefined : readScriptAsIs({ bytes, name }, "value") };

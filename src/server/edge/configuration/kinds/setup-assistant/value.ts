@@ -3,7 +3,7 @@ import { SetSetupAssistant } from "../../../../../api/devices/setup-assistants.t
 import { checkProfile, type SetupAssistantRow } from "../../../../devices/apple/portal/assistants.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { needPremium } from "../../../../platform/core/http/tier.ts";
-import type { Given } from "../../changes.ts";
+import type { RequestedChange } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
 import { ownersOf, type SharedRows } from "../../shared-rows.ts";
 import type { Thing } from "../../values.ts";
@@ -21,7 +21,7 @@ export function* assistantThings(rows: readonly SetupAssistantRow[], shared: Sha
   }
 }
 
-export function readAssistant(ctx: Context, { name, value }: Given): AssistantWanted {
+export function readAssistant(ctx: Context, { name, value }: RequestedChange): AssistantWanted {
   needPremium(ctx);
   parsed(z.object({ name: SetSetupAssistant.shape.name }), { name });
   const given = parsed(AssistantValue, value);

@@ -4,7 +4,7 @@ import type { SetupScriptRow } from "../../../../delivery/setup-experience/table
 import type { Context } from "../../../../platform/core/context.ts";
 import { isNull } from "../../../../platform/store/query.ts";
 import { textsOf } from "../../../../software/script-texts/texts.ts";
-import type { Given } from "../../changes.ts";
+import type { RequestedChange } from "../../changes.ts";
 import type { Kind } from "../../kind.ts";
 import { parsed } from "../../parse.ts";
 import { BATCH_SIZE, inPages, ofTier, ownersOf, type SharedRows } from "../../shared-rows.ts";
@@ -37,7 +37,7 @@ function* things({ scripts, digests }: SetupScriptRows, shared: SharedRows): Gen
   }
 }
 
-function read(_: Context, { name, value }: Given, _texts: Texts, contents: Contents): SetupScriptWanted {
+function read(_: Context, { name, value }: RequestedChange, _texts: Texts, contents: Contents): SetupScriptWanted {
   const given = parsed(Value, value);
   const bytes = contents.get(given.sha256);
   return { value: given, text: bytes === undefined ? undefined : readScript({ bytes, name }, "value") };

@@ -6,7 +6,7 @@ import { storePlatforms } from "../../../../../api/software/store-app.ts";
 import type { StorePlatform } from "../../../../delivery/store-apps/tables.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
-import type { Given } from "../../changes.ts";
+import type { RequestedChange } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
 import type { Contents } from "../../values.ts";
 import { readIcon } from "../title-icons.ts";
@@ -45,7 +45,12 @@ export interface StoreAppWanted {
 
 const MAX = 1_000_000;
 
-export function readApp(_: Context, { name, value }: Given, _texts: unknown, contents: Contents): StoreAppWanted {
+export function readApp(
+  _: Context,
+  { name, value }: RequestedChange,
+  _texts: unknown,
+  contents: Contents,
+): StoreAppWanted {
   const given = parsed(StoreAppValue, value);
   const [adamId = "", platform, ...more] = name.split("/");
   const known = storePlatforms.find((one) => one === platform);

@@ -20,7 +20,7 @@ import { hasChanged, invalid } from "../../../../platform/core/errors.ts";
 import { inTeam, may } from "../../../../platform/core/security/access.ts";
 import { and, eq } from "../../../../platform/store/query.ts";
 import type { TeamScope } from "../../../../settings/teams/access.ts";
-import { type Given, locating, type Step } from "../../changes.ts";
+import { locating, type RequestedChange, type Step } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
 import { keyOf } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
@@ -69,7 +69,7 @@ const scopeOf = ({ teams }: Work, owner: string | null): TeamScope =>
     : { team_id: teams.get(owner)!.id, team_name: owner };
 
 /** A row that no object has any more after an apply, with the change that caused it. */
-type Left = { readonly row: StoreAppRow; readonly by: Given };
+type Left = { readonly row: StoreAppRow; readonly by: RequestedChange };
 
 export async function writeApps(work: Work, { rows, steps, gone, prepared }: AppPart): Promise<void> {
   const changed = steps.filter((step) => differs(work, step, step.wanted.value));

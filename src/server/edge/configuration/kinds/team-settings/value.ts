@@ -16,7 +16,7 @@ import { noIntegrations, noMdm } from "../../../../settings/teams/defaults.ts";
 import type { NoTeamSettings } from "../../../../settings/teams/no-team.ts";
 import type { WholeSettings } from "../../../../settings/teams/settings.ts";
 import { WholeTeam } from "../../../../settings/teams/whole.ts";
-import type { Given, Wanted } from "../../changes.ts";
+import type { DesiredValue, RequestedChange } from "../../changes.ts";
 
 const Failing = FailingPoliciesWebhook.omit({ policy_ids: true });
 const SettingsValue = WholeTeam.extend({
@@ -62,12 +62,12 @@ export const noTeamValue = ({ webhook_settings, integrations }: NoTeamSettings):
   integrations,
 });
 
-export interface SettingsWanted extends Wanted {
+export interface SettingsWanted extends DesiredValue {
   readonly value: SettingsValue;
 }
 
 /** Strict about keys. Fields that are left out get their defaults. */
-export function readTeamSettings({ value }: Given): SettingsWanted {
+export function readTeamSettings({ value }: RequestedChange): SettingsWanted {
   const hooks = isRecord(value) ? value.webhook_settings : undefined;
   const status = isRecord(hooks) && isRecord(hooks.host_status_webhook) ? noHostStatusWebhook : null;
   const { webhook_settings } = teamSettingsDefaults;
@@ -75,10 +75,10 @@ export function readTeamSettings({ value }: Given): SettingsWanted {
   return { value: merge(SettingsValue, base, value, "value") as SettingsValue };
 }
 
-export interface NoTeamWanted extends Wanted {
+export interface NoTeamWanted extends DesiredValue {
   readonly value: NoTeamValue;
 }
 
-export const readNoTeamSettings = ({ value }: Given): NoTeamWanted => ({
+export const readNoTeamSettings = ({ value }: RequestedChange): NoTeamWanted => ({
   value: merge(NoTeamValue, noTeamDefaults, value, "value") as NoTeamValue,
 });

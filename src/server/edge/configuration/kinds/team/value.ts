@@ -2,15 +2,15 @@ import { z } from "zod";
 import { invalid } from "../../../../platform/core/errors.ts";
 import { merge } from "../../../../settings/app-config/merge.ts";
 import { checkName } from "../../../../settings/teams/names.ts";
-import type { Given, Wanted } from "../../changes.ts";
+import type { DesiredValue, RequestedChange } from "../../changes.ts";
 
 const TeamValue = z.object({ description: z.string().max(4096) });
 
-export interface TeamWanted extends Wanted {
+export interface TeamWanted extends DesiredValue {
   readonly description: string;
 }
 
-export function readTeam({ action, name, value }: Given): TeamWanted {
+export function readTeam({ action, name, value }: RequestedChange): TeamWanted {
   if (action === "create" && checkName(name) !== name)
     throw invalid("change.name", "must be in Unicode NFC, without surrounding spaces");
   const team = merge(TeamValue, { description: "" }, value ?? {}, "value") as z.output<typeof TeamValue>;

@@ -9,7 +9,7 @@ import type { TeamRow } from "../../../../settings/teams/access.ts";
 import { activitiesOfTeam, addTeams, firstSettings } from "../../../../settings/teams/service.ts";
 import type { TeamSettings } from "../../../../settings/teams/tables.ts";
 import { writeTeamRows } from "../../../../settings/teams/write.ts";
-import { type Given, refusal, type Step } from "../../changes.ts";
+import { type RequestedChange, refusal, type Step } from "../../changes.ts";
 import { count, creating, differs, updating, type Work } from "../../work.ts";
 import type { TeamWanted } from "./value.ts";
 
@@ -70,7 +70,7 @@ export async function writeRows({ ctx, teams }: Work, changes: readonly RowChang
   for (const row of after) teams.set(row.name, row);
 }
 
-export async function removeTeams(work: Work, given: readonly Given[]): Promise<void> {
+export async function removeTeams(work: Work, given: readonly RequestedChange[]): Promise<void> {
   for (const { name } of given) work.later.push(await removeTeam(work.ctx, work.teams.get(name)!));
   count(work, given);
 }

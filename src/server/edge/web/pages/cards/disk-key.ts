@@ -1,12 +1,12 @@
 // The part of a host's own page about the recovery key of its disk.
 import { type DeviceHost, deviceApi } from "../../../../../api/edge/device.ts";
-import { type Asked, offeredTo } from "../../../../hosts/disk-encryption/asked.ts";
+import { type EncryptionRequest, offeredTo } from "../../../../hosts/disk-encryption/asked.ts";
 import { isPremium } from "../../../../platform/core/context.ts";
 import { call } from "../../call.ts";
 import { type Html, html } from "../../html.ts";
 import type { Answer, Visit } from "../../page.ts";
 
-const offers: Readonly<Record<Asked, { readonly text: string; readonly button: string }>> = {
+const offers: Readonly<Record<EncryptionRequest, { readonly text: string; readonly button: string }>> = {
   rotate: {
     text: "Your organization keeps a key with which it can unlock the disk of this Mac if you forget your password. If somebody else may have seen the key, replace it.",
     button: "Replace the recovery key",

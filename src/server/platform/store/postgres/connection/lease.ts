@@ -1,7 +1,7 @@
 // A pool client for the duration of one task, and when the task may run again.
 import pg from "pg";
 import { breaksConnection, isConflict, isStalePlan, translate } from "../errors.ts";
-import type { Row } from "../layout.ts";
+import type { PostgresRow } from "../layout.ts";
 import type { ConstraintInfo } from "../schema.ts";
 import type { Statement } from "../sql.ts";
 import { runJoined } from "./joined.ts";
@@ -9,7 +9,7 @@ import type { StatementNames } from "./pool.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 export interface Result {
-  readonly rows: Row[];
+  readonly rows: PostgresRow[];
   readonly count: number;
 }
 
@@ -70,7 +70,7 @@ export class Lease {
     const name = this.context.names.of(text);
     const patience = this.unhurried ? { query_timeout: A_DAY_MS } : {};
     const { rows, rowCount } = await this.noting(
-      this.client.query<Row>({ text, values: values as unknown[], ...(name ? { name } : {}), ...patience }),
+      this.client.query<PostgresRow>({ text, values: values as unknown[], ...(name ? { name } : {}), ...patience }),
     );
     return { rows, count: rowCount ?? 0 };
   }
