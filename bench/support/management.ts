@@ -47,14 +47,14 @@ export async function fillAround(
   return { policies, solutions, issues, titleId: versions[0]!.title_id };
 }
 
-interface Made {
+interface ManagedHost {
   readonly id: number;
   readonly platform: string;
 }
 
 export async function fillManagement(
   { store, clock }: Services,
-  hosts: readonly Made[],
+  hosts: readonly ManagedHost[],
   dice: Dice,
   { policies, solutions, issues, titleId }: Around,
 ): Promise<void> {

@@ -102,7 +102,7 @@ export interface Endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.
 // biome-ignore lint/suspicious/noExplicitAny: an endpoint of any shape, as a bound only
 export type AnyEndpoint = Endpoint<any, any, any, any>;
 
-type Given<P, Q, B extends z.ZodType, R> = {
+type EndpointInput<P, Q, B extends z.ZodType, R> = {
   method: Method;
   path: string;
   summary: string;
@@ -147,7 +147,7 @@ export function endpoint<
   P extends z.ZodType = typeof noParams,
   Q extends z.ZodType = typeof noParams,
   B extends z.ZodType = typeof noBody,
->(given: Given<P, Q, B, R>): Endpoint<P, Q, B, R> {
+>(given: EndpointInput<P, Q, B, R>): Endpoint<P, Q, B, R> {
   const { takes, schema, limit } = bodyOf(given.body);
   const bodyLimit = given.bodyLimit ?? limit ?? JSON_LIMIT;
   if (takes.kind === "multipart" && given.access === "none")
@@ -201,7 +201,7 @@ export function protocolEndpoint<
 >({
   paths: [path, ...aliases],
   ...given
-}: Omit<Given<P, Q, B, R>, "path" | "aliases" | "root" | "access" | "dryRun"> & {
+}: Omit<EndpointInput<P, Q, B, R>, "path" | "aliases" | "root" | "access" | "dryRun"> & {
   paths: readonly [string, ...string[]];
 }): Endpoint<P, Q, B, R> {
   return { ...endpoint<R, P, Q, B>({ ...given, access: "none", path, aliases, dryRun: OF_AGENTS }), exact: true };

@@ -62,7 +62,7 @@ export interface RawCall {
   /** Whether the reply contains the body as bytes too. */
   readonly wantsBytes?: boolean;
 }
-type Given = {
+type CallInput = {
   readonly [K in Exclude<keyof RawCall, "dryRun">]?: RawCall[K] | undefined;
 };
 
@@ -137,7 +137,7 @@ export class ApiClient {
     if (this.#hasDryRun !== true) throw new DryRunNotSupported(false);
   }
 
-  async #request(method: string, path: string, given: Given): Promise<RawReply> {
+  async #request(method: string, path: string, given: CallInput): Promise<RawReply> {
     const { query, upload, signal } = given;
     const url = `${this.serverUrl}${path}${queryString(query)}`;
     const stop = anySignal(signal, this.#options.signal);
@@ -264,7 +264,7 @@ export class ApiClient {
     return { rows: all, more: some };
   }
 
-  #init(method: string, { body, upload, onSent, headers: more, isSlow }: Given, signal: AbortSignal | undefined) {
+  #init(method: string, { body, upload, onSent, headers: more, isSlow }: CallInput, signal: AbortSignal | undefined) {
     const { token, userAgent, headers: always } = this.#options;
     const headers: Record<string, string> = { accept: "application/json", ...more };
     if (userAgent) headers["user-agent"] = userAgent;

@@ -31,9 +31,9 @@ import { desktopAppRoutes } from "./edge/device-page/routes.ts";
 import type { Protocol } from "./platform/core/http/protocol.ts";
 import type { Settings } from "./platform/core/settings/settings.ts";
 
-type Known = Pick<Settings, "managed_agent_prefix" | "managed_agent_capabilities">;
+type ProtocolSettings = Pick<Settings, "managed_agent_prefix" | "managed_agent_capabilities">;
 
-export const protocolsOf = (settings: Known): readonly Protocol[] => [
+export const protocolsOf = (settings: ProtocolSettings): readonly Protocol[] => [
   ...managedAgents(settings),
   { routes: agentFileRoutes },
   { routes: desktopAppRoutes },
@@ -56,7 +56,10 @@ export const protocolsOf = (settings: Known): readonly Protocol[] => [
 const KNOWN_PREFIX = "/api/svc/orbit";
 
 /** Managed agents are also served below the prefix for third-party agents, if one is set. */
-function managedAgents({ managed_agent_prefix: prefix, managed_agent_capabilities: words }: Known): Protocol[] {
+function managedAgents({
+  managed_agent_prefix: prefix,
+  managed_agent_capabilities: words,
+}: ProtocolSettings): Protocol[] {
   const below = (start: string, headers: Record<string, string>): Protocol => ({
     routes: thirdPartyRoutes,
     pathsOf: (endpoint) => [thirdPartyPath(start, endpoint)],

@@ -85,9 +85,15 @@ const emptyCommand: Omit<SyncCommand, "verb" | "cmdId"> = {
   commands: [],
 };
 
-type Given = Partial<Omit<SyncCommand, "verb" | "cmdId" | "items">> & { readonly items?: readonly Partial<SyncItem>[] };
+type CommandInput = Partial<Omit<SyncCommand, "verb" | "cmdId" | "items">> & {
+  readonly items?: readonly Partial<SyncItem>[];
+};
 
-export const syncCommand = (verb: SyncVerb, cmdId: string, { items = [], ...given }: Given = {}): SyncCommand => ({
+export const syncCommand = (
+  verb: SyncVerb,
+  cmdId: string,
+  { items = [], ...given }: CommandInput = {},
+): SyncCommand => ({
   ...emptyCommand,
   ...given,
   verb,

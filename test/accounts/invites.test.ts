@@ -7,21 +7,21 @@ import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { mailOf, tokenIn } from "../support/smtp.ts";
 
-interface Made {
+interface CreatedInvite {
   readonly invite: Invite;
   readonly link: string;
   readonly token: string;
 }
 
 /** An invite of a server that sends no mail: its link is in the reply. */
-async function invite(caller: Caller, body: object): Promise<Made> {
+async function invite(caller: Caller, body: object): Promise<CreatedInvite> {
   const response = await caller.post("/invites", { name: "Ina", email: "ina@example.com", ...body });
   expect(response.status, await response.clone().text()).toBe(200);
   const made = (await response.json()) as { invite: Invite; link: string };
   expect(made.link).toMatch(/^https:\/\/svc\.example\.com\/login\/invites\/[\w-]{43}$/);
   return { ...made, token: made.link.split("/").at(-1)! };
 }
-const accept = (t: TestApp, { token, invite: { email } }: Made, more: object = {}) =>
+const accept = (t: TestApp, { token, invite: { email } }: CreatedInvite, more: object = {}) =>
   t.as(null).post("/users", { email, name: "Ina Invited", invite_token: token, password: PASSWORD, ...more });
 const status = async (response: Promise<Response>) => (await response).status;
 const field = async (response: Response) => {
@@ -193,7 +193,7 @@ describe.each(rulesEngines)("invites on %s", (engine) => {
     expect((await change({ teams: [{ id: beta, role: "admin" }] })).teams).toMatchObject([{ id: beta, role: "admin" }]);
     expect(await change({ global_role: "maintainer" })).toMatchObject({ global_role: "maintainer", teams: [] });
     const moved = await t.patch(path, { email: "New@example.com", position: "P" });
-    const { invite: after, link } = (await moved.json()) as Made;
+    const { invite: after, link } = (await moved.json()) as CreatedInvite;
     expect(after).toMatchObject({ email: "new@example.com", position: "P", global_role: "maintainer" });
     expect(await status(t.as(null).get(`/invites/${one.token}`))).toBe(404);
     expect(await status(t.patch(path, { email: "two@example.com" }))).toBe(409);

@@ -13,12 +13,12 @@ import { errorOf, login, makePerson, makeTeam, makeUser, PASSWORD } from "../sup
 import { ADMIN, type Caller, startApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 
-type Made = ApiToken & { token: string };
+type CreatedToken = ApiToken & { token: string };
 
-async function make(caller: Caller, body: object = {}): Promise<Made> {
+async function make(caller: Caller, body: object = {}): Promise<CreatedToken> {
   const response = await caller.post("/tokens", { name: "ci", ...body });
   expect(response.status, await response.clone().text()).toBe(200);
-  return (await response.json()) as Made;
+  return (await response.json()) as CreatedToken;
 }
 const listed = async (caller: Caller, query = "") =>
   ((await (await caller.get(`/tokens${query}`)).json()) as { tokens: ApiToken[] }).tokens;
@@ -195,7 +195,7 @@ describe.each(rulesEngines)("API tokens on %s", (engine) => {
 
   it("are deleted with their user, and by a change of password, role, or a required reset", async () => {
     const t = await startApp({ engine });
-    const tokens: Made[] = [];
+    const tokens: CreatedToken[] = [];
     const people = [];
     for (let i = 0; i < 4; i++) {
       const person = await makePerson(t, "maintainer");

@@ -41,7 +41,7 @@ async function keysInFiles(): Promise<string[]> {
   return Promise.all(folders.map((name) => readFile(join("/run", name, "key"), "utf8").catch(() => "")));
 }
 
-interface Made {
+interface RunResult {
   readonly delivered: (LuksKey | { readonly client_error: string })[];
   readonly asked: string[];
   readonly lines: string[];
@@ -49,8 +49,13 @@ interface Made {
 }
 
 /** `answers`: what the person enters, one after the other; then nothing. */
-function escrow(answers: readonly string[], failure?: Error): Made {
-  const [delivered, asked, lines, left]: [Made["delivered"], string[], string[], string[]] = [[], [], [], [...answers]];
+function escrow(answers: readonly string[], failure?: Error): RunResult {
+  const [delivered, asked, lines, left]: [RunResult["delivered"], string[], string[], string[]] = [
+    [],
+    [],
+    [],
+    [...answers],
+  ];
   const made = new DiskKeyEscrow({
     server: {
       async deliverLuks(data) {

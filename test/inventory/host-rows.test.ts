@@ -34,7 +34,7 @@ function oddRow(n: number, now: string, teamIds: readonly (number | null)[]) {
 }
 
 /** Everything that is stored for one host. */
-interface Known {
+interface StoredHost {
   readonly row: HostRow;
   readonly seen: { seen_time: string; online_until: string } | null;
   readonly team: string | null;
@@ -48,7 +48,7 @@ interface Known {
 }
 
 /** Stores hosts that differ in everything that a list shows; returns what each was given. */
-async function fill(t: TestApp, count: number): Promise<Known[]> {
+async function fill(t: TestApp, count: number): Promise<StoredHost[]> {
   const { store } = t;
   const now = t.clock.iso();
   const teams = [await makeTeam(t, 'Team, "one"'), await makeTeam(t, "=two")];
@@ -71,7 +71,7 @@ async function fill(t: TestApp, count: number): Promise<Known[]> {
     "every third",
     ids.filter((_, n) => n % 3 === 0),
   );
-  const known: Known[] = [];
+  const known: StoredHost[] = [];
   for (const [n, id] of ids.entries()) {
     const team =
       given[n]!.team_id === null ? null : given[n]!.team_id === teams[0]!.id ? teams[0]!.name : teams[1]!.name;
@@ -186,7 +186,7 @@ const FROM_ROW = ["id", "created_at", "updated_at", "last_enrolled_at", "refetch
 const OR_NEVER = ["detail_updated_at", "label_updated_at", "policy_updated_at", "software_updated_at", "last_restarted_at"] as const; // biome-ignore format: a list
 
 /** The reference: one host as the API shows it. */
-function shown(known: Known, now: string, premium: boolean, parts: Parts): Record<string, unknown> {
+function shown(known: StoredHost, now: string, premium: boolean, parts: Parts): Record<string, unknown> {
   const { row, seen } = known;
   const host: Record<string, unknown> = {};
   for (const name of FROM_ROW) host[name] = stored(row[name]);
@@ -250,7 +250,7 @@ describe.each(bothEngines)("hosts on %s", (engine) => {
     const t = await startApp({ engine });
     const known = await fill(t, 140);
     const now = t.clock.iso();
-    const render = (list: readonly Known[], parts: Parts = {}) => list.map((one) => shown(one, now, true, parts));
+    const render = (list: readonly StoredHost[], parts: Parts = {}) => list.map((one) => shown(one, now, true, parts));
     const list = (hosts: readonly unknown[], before = false, after = false) =>
       JSON.stringify({ hosts, meta: meta(before, after) });
 

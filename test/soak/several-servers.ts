@@ -39,12 +39,12 @@ export async function severalServers(options: SeveralOptions): Promise<string> {
   return `${hosts} hosts, ${rounds} rounds, ${several.counts.join(" + ")} calls: ${names.length} figures, 0 differences`;
 }
 
-interface Found {
+interface Findings {
   readonly figures: Record<string, unknown>;
   readonly counts: readonly number[];
 }
 
-async function figuresOf(count: number, options: SeveralOptions): Promise<Found> {
+async function figuresOf(count: number, options: SeveralOptions): Promise<Findings> {
   const database = await options.database();
   // Carves are stored in one shared folder, as servers behind a load balancer need it.
   const dataDir = mkdtempSync(join(tmpdir(), "svc-several-"));

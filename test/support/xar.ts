@@ -8,7 +8,7 @@ export const signature = `<signature style="RSA"><offset>20</offset><size>256</s
 export const entry = (name: string, inside = ""): string =>
   `<file id="1"><name>${name}</name><type>file</type>${inside}</file>`;
 
-interface Given {
+interface XarInput {
   readonly toc?: string;
   readonly contents?: Buffer;
   readonly magic?: string;
@@ -18,7 +18,7 @@ interface Given {
 }
 
 /** The header (28 bytes), the compressed table of contents, and some bytes for the files. */
-export function xar({ toc = signature + entry("Distribution"), magic = "xar!", ...given }: Given = {}): Buffer {
+export function xar({ toc = signature + entry("Distribution"), magic = "xar!", ...given }: XarInput = {}): Buffer {
   const text = `<?xml version="1.0" encoding="UTF-8"?>\n<xar><toc>${toc}</toc></xar>`;
   const contents = given.contents ?? deflateSync(text);
   const header = Buffer.alloc(28);

@@ -11,10 +11,10 @@ import {
   unitFile,
 } from "./plan.ts";
 
-type Outcome = "created" | "changed" | "unchanged" | "removed" | "absent";
+type ChangeOutcome = "created" | "changed" | "unchanged" | "removed" | "absent";
 interface Change {
   readonly path: string;
-  readonly outcome: Outcome;
+  readonly outcome: ChangeOutcome;
 }
 
 interface Where {

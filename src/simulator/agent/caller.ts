@@ -10,7 +10,7 @@ const HEADER_SINCE = "5.23.0";
 const MAX_ENROLL_WAIT_S = 600;
 
 /** `sends`: how many times the request may have reached the server. */
-type Outcome = { sends: number } & (
+type CallOutcome = { sends: number } & (
   | { ok: true; json: Record<string, unknown> | null; text: string }
   | { ok: false; reason: string }
 );
@@ -48,8 +48,8 @@ export class Caller {
     attempts: number,
     body: (nodeKey: string) => Body,
     known?: string,
-  ): Promise<Outcome> {
-    let outcome: Outcome = { ok: false, reason: "not tried", sends: 0 };
+  ): Promise<CallOutcome> {
+    let outcome: CallOutcome = { ok: false, reason: "not tried", sends: 0 };
     let sends = 0;
     for (let attempt = 1; attempt <= attempts; attempt++) {
       outcome = await this.attempt(endpoint, channel, body, known);
@@ -94,7 +94,7 @@ export class Caller {
     channel: Channel,
     body: (key: string) => Body,
     known?: string,
-  ): Promise<Outcome> {
+  ): Promise<CallOutcome> {
     if (this.nodeKey === null && !(await this.enroll(channel))) return { ok: false, reason: "not enrolled", sends: 0 };
     const key = this.nodeKey ?? "";
     const content = body(key);

@@ -54,7 +54,7 @@ export const requestFor = (key: KeyObject): SecurityToken => ({
     .replace(/.{64}/g, "$&\r\n"),
 });
 
-interface Asked {
+interface EnrollmentRequest {
   readonly token: SecurityToken | undefined;
   readonly facts: Readonly<Record<string, string>>;
   readonly request: SecurityToken;
@@ -66,7 +66,7 @@ type Granted =
   | { readonly fault: null; readonly document: readonly Characteristic[] };
 
 /** The reply to the request: a provisioning document, or a fault. */
-export async function requestDocument(post: Post, url: string, asked: Asked): Promise<Granted> {
+export async function requestDocument(post: Post, url: string, asked: EnrollmentRequest): Promise<Granted> {
   const { token, facts, request, requestType = requestTypes.issue } = asked;
   const reply = await soapCall(post, url, {
     action: actions.requestToken,

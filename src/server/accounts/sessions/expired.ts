@@ -3,10 +3,10 @@ import type { Services } from "../../platform/core/context.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, everything, exists, lte, not, or, type Predicate } from "../../platform/store/query.ts";
 
-type Given = Pick<Services, "settings" | "clock"> & { readonly store: ServerTx };
+type Deps = Pick<Services, "settings" | "clock"> & { readonly store: ServerTx };
 
 /** Matches expired sessions and tokens. */
-function expired({ store, settings, clock }: Given): Predicate {
+function expired({ store, settings, clock }: Deps): Predicate {
   const now = clock.now();
   return or(
     lte("expires_at", clock.iso()),
@@ -22,6 +22,6 @@ function expired({ store, settings, clock }: Given): Predicate {
 }
 
 /** Deletes the expired sessions and tokens among those that match. They are refused in any case. */
-export async function deleteExpired(given: Given, among: Predicate = everything): Promise<void> {
+export async function deleteExpired(given: Deps, among: Predicate = everything): Promise<void> {
   await given.store.sessions.delete(and(among, expired(given)));
 }

@@ -5,10 +5,14 @@ import { and, eq, gt, isNull, or, type Predicate } from "../../platform/store/qu
 import type { RowOf } from "../../platform/store/table.ts";
 import type { sessions } from "./tables.ts";
 
-type Held = Pick<RowOf<typeof sessions>, "kind" | "created_at" | "accessed_at" | "expires_at">;
+type SessionTimes = Pick<RowOf<typeof sessions>, "kind" | "created_at" | "accessed_at" | "expires_at">;
 
 /** When the session or token expires if it is not used before, in milliseconds since 1970. Null: never. */
-export function endOf(settings: Pick<Settings, "session_duration" | "session_max_age">, held: Held, apiOnly: boolean) {
+export function endOf(
+  settings: Pick<Settings, "session_duration" | "session_max_age">,
+  held: SessionTimes,
+  apiOnly: boolean,
+) {
   const ends = held.expires_at === null ? [] : [Date.parse(held.expires_at)];
   if (held.kind === "session" && !apiOnly)
     ends.push(
@@ -19,10 +23,17 @@ export function endOf(settings: Pick<Settings, "session_duration" | "session_max
 }
 
 /** Whether this is an API token that nobody has used since it was created. */
-export const isUnused = ({ kind, created_at, accessed_at }: Pick<Held, "kind" | "created_at" | "accessed_at">) =>
-  kind === "token" && accessed_at === created_at;
+export const isUnused = ({
+  kind,
+  created_at,
+  accessed_at,
+}: Pick<SessionTimes, "kind" | "created_at" | "accessed_at">) => kind === "token" && accessed_at === created_at;
 
-export function isOver({ settings, clock }: Pick<Services, "settings" | "clock">, held: Held, apiOnly: boolean) {
+export function isOver(
+  { settings, clock }: Pick<Services, "settings" | "clock">,
+  held: SessionTimes,
+  apiOnly: boolean,
+) {
   const end = endOf(settings, held, apiOnly);
   return end !== null && clock.now() >= end;
 }

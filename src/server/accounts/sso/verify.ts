@@ -12,7 +12,7 @@ import { UniqueViolation } from "../../platform/store/store.ts";
 import type { ServiceProvider } from "./addresses.ts";
 import { identityProvider, type ProviderSettings } from "./metadata-source.ts";
 
-interface Asked {
+interface SignInRequest {
   readonly provider: ProviderSettings;
   /** Null: the server's URL is not set. */
   readonly here: ServiceProvider | null;
@@ -23,7 +23,7 @@ interface Asked {
 /** The assertion of the response, which is accepted once. Throws `SsoRefusal`. */
 export async function verifiedResponse(
   ctx: Context,
-  { provider: settings, here, requestId }: Asked,
+  { provider: settings, here, requestId }: SignInRequest,
   field: string,
 ): Promise<Assertion> {
   const response = measured(ctx, () => readResponse(field));

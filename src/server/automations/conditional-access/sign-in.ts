@@ -21,7 +21,7 @@ import { CONDITIONAL_ACCESS, isConfirmed } from "./certificates.ts";
 import { blockingPolicies } from "./policies.ts";
 import { signingKey } from "./signing.ts";
 
-type Outcome =
+type SignInOutcome =
   /** What the browser posts, and where to. */
   { readonly acs: string; readonly response: string } | { readonly redirect: string };
 
@@ -29,7 +29,7 @@ type Outcome =
 const LIMIT = { scope: "conditional access", most: 300, ofAll: 6_000, span: minutes(1) };
 
 /** Refusals are logged with their reason; the browser is sent to a page that does not reveal it. */
-export async function answerSignIn(ctx: Context, field: string): Promise<Outcome> {
+export async function answerSignIn(ctx: Context, field: string): Promise<SignInOutcome> {
   await countCall(ctx, LIMIT, ctx.address);
   try {
     return await answer(ctx, field);
@@ -40,7 +40,7 @@ export async function answerSignIn(ctx: Context, field: string): Promise<Outcome
   }
 }
 
-async function answer(ctx: Context, field: string): Promise<Outcome> {
+async function answer(ctx: Context, field: string): Promise<SignInOutcome> {
   const { conditional_access: access } = await ctx.config.current();
   if (access.provider_idp_id === "") refuse("no access product is configured (conditional_access.provider_*)");
   // First, because it costs least.

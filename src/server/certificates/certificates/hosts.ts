@@ -91,8 +91,8 @@ async function settle({ store, clock }: Context, hostId: number, templateId: num
   return status;
 }
 
-type Reported = z.output<typeof certificateAgentApi.status.body>;
-type Known = Pick<RowOf<typeof hostCertificates>, "serial" | "not_valid_after">;
+type ReportedStatus = z.output<typeof certificateAgentApi.status.body>;
+type CurrentCertificate = Pick<RowOf<typeof hostCertificates>, "serial" | "not_valid_after">;
 
 export const STATUS_DETAIL = limit({
   what: "reason why a host could not install a certificate",
@@ -105,7 +105,7 @@ export const STATUS_DETAIL = limit({
 const AGAIN_AFTER = days(1);
 
 /** The certificate that the host has now, and when it is replaced. One that could not be replaced stays. */
-function installedBy(report: Reported, before: Known | null, now: number) {
+function installedBy(report: ReportedStatus, before: CurrentCertificate | null, now: number) {
   if (report.status === "failed") {
     const { serial = null, not_valid_after = null } = before ?? {};
     return { serial, not_valid_after, renew_at: not_valid_after === null ? null : isoAt(now + AGAIN_AFTER) };
@@ -124,7 +124,7 @@ export async function reportStatus(
   ctx: Context,
   host: CallingHost,
   id: number,
-  report: Reported,
+  report: ReportedStatus,
 ): Promise<Record<string, never>> {
   const row = await templateFor(ctx, host, id);
   await ctx.store.tx(

@@ -22,7 +22,7 @@ import { detailsOf } from "./service.ts";
 /** The lock of changes of several templates. */
 export const TEMPLATES = "certificate templates";
 
-interface Wanted {
+interface DesiredTemplate {
   readonly name: string;
   readonly team: { readonly id: number; readonly name: string } | null;
   readonly certificate_authority_id: number;
@@ -49,8 +49,8 @@ export async function applyTemplateSpecs(ctx: Context, specs: readonly TemplateS
   return {};
 }
 
-async function wantedOf(ctx: Context, specs: readonly TemplateSpec[]): Promise<Wanted[]> {
-  const found: Wanted[] = [];
+async function wantedOf(ctx: Context, specs: readonly TemplateSpec[]): Promise<DesiredTemplate[]> {
+  const found: DesiredTemplate[] = [];
   const names = new Set<string>();
   for (const [i, spec] of specs.entries()) {
     const at = `specs.${i}`;
@@ -85,7 +85,7 @@ async function teamNamed(ctx: Context, given: string | null | undefined) {
 }
 
 /** Creates or changes the template with this name, in the caller's transaction. */
-export async function keepTemplate(ctx: Context, { name, team, ...content }: Wanted): Promise<void> {
+export async function keepTemplate(ctx: Context, { name, team, ...content }: DesiredTemplate): Promise<void> {
   const { store, clock } = ctx;
   const team_id = team?.id ?? null;
   const now = clock.iso();

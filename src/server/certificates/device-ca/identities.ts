@@ -13,10 +13,10 @@ import type { RowOf } from "../../platform/store/table.ts";
 import { deviceCa } from "./ca.ts";
 import type { deviceIdentities } from "./tables.ts";
 
-type Row = RowOf<typeof deviceIdentities>;
+type IdentityRow = RowOf<typeof deviceIdentities>;
 
 /** A verified identity. `certificate` is left out, because it is only needed to send it again. */
-export interface Identity extends Omit<Row, "certificate"> {
+export interface Identity extends Omit<IdentityRow, "certificate"> {
   readonly publicKey: KeyObject;
 }
 
@@ -98,7 +98,7 @@ async function remembering(
 export async function issuingIdentity(
   services: Deps,
   { fingerprint }: Pick<Identity, "fingerprint">,
-  work: () => Promise<(Row & Pick<Identity, "publicKey">) | null>,
+  work: () => Promise<(IdentityRow & Pick<Identity, "publicKey">) | null>,
 ): Promise<void> {
   await remembering(services, fingerprint, 0, async () => {
     const issued = await work();
@@ -145,8 +145,10 @@ async function read(services: Deps, fingerprint: string, der: Buffer): Promise<I
 /** Node's name for the extended key usages is `keyUsage`. */
 const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
 
-const isValid = ({ revoked_at, not_valid_before, not_valid_after }: Omit<Row, "certificate">, now: string): boolean =>
-  revoked_at === null && not_valid_before <= now && now <= not_valid_after;
+const isValid = (
+  { revoked_at, not_valid_before, not_valid_after }: Omit<IdentityRow, "certificate">,
+  now: string,
+): boolean => revoked_at === null && not_valid_before <= now && now <= not_valid_after;
 
 /**
  * The valid identity with this serial number of its certificate, which a trusted proxy has verified. Null if there is
@@ -205,14 +207,17 @@ interface Device {
 type Hardware = Pick<Device, "hardware_serial" | "hardware_uuid">;
 
 /** Whether the identity is for this device, or for none yet. Agents write UUIDs in lower case, devices in upper case. */
-export const isOfDevice = (identity: Pick<Row, "hardware_serial" | "hardware_uuid">, device: Hardware): boolean => {
+export const isOfDevice = (
+  identity: Pick<IdentityRow, "hardware_serial" | "hardware_uuid">,
+  device: Hardware,
+): boolean => {
   const isSame = (known: string | null, given: string) => known === null || known.toLowerCase() === given.toLowerCase();
   return (
     isSame(identity.hardware_serial, device.hardware_serial) && isSame(identity.hardware_uuid, device.hardware_uuid)
   );
 };
 
-type Bindable = Omit<Row, "certificate">;
+type Bindable = Omit<IdentityRow, "certificate">;
 
 /**
  * Records which device uses the identity. False if it is another device's, or if its challenge was for another one.

@@ -21,7 +21,7 @@ import { takeChallenge } from "./challenges.ts";
 import { fingerprintOf, type Identity, issuingIdentity, verifyIdentity } from "./identities.ts";
 import type { deviceIdentities } from "./tables.ts";
 
-type Row = RowOf<typeof deviceIdentities>;
+type IdentityRow = RowOf<typeof deviceIdentities>;
 
 const LIFETIME = days(365);
 /** For clocks of devices that are slow. */
@@ -100,7 +100,7 @@ export async function certify(
   if (!renewed) await issuing.admit?.(request);
   const made = make(ctx, ca, request, key);
   const lock = issuing.lockOf?.(request);
-  let issued: Row | null = null;
+  let issued: IdentityRow | null = null;
   const issue = () =>
     ctx.store.tx(
       async (tx) => {
@@ -153,13 +153,13 @@ async function repeated(ctx: Pick<Context, "clock">, store: ServerTx, key: strin
   return row && isRepeated(ctx, row) ? certificateOf(row) : null;
 }
 
-const ofTransaction = (store: ServerTx, key: string): Promise<Row | null> =>
+const ofTransaction = (store: ServerTx, key: string): Promise<IdentityRow | null> =>
   store.deviceIdentities.first({ where: eq("transaction_key", key) });
 
-const isRepeated = ({ clock }: Pick<Context, "clock">, { revoked_at, created_at }: Row): boolean =>
+const isRepeated = ({ clock }: Pick<Context, "clock">, { revoked_at, created_at }: IdentityRow): boolean =>
   revoked_at === null && created_at > isoAt(clock.now() - REPEATED);
 
-const certificateOf = ({ certificate }: Row): Buffer => Buffer.from(certificate, "base64");
+const certificateOf = ({ certificate }: IdentityRow): Buffer => Buffer.from(certificate, "base64");
 
 /** The identity that signed the request, if it may be renewed: valid, of a known host, with the same subject. */
 async function renewedBy(
@@ -221,7 +221,7 @@ function make({ clock }: Pick<Context, "clock">, ca: DeviceCa, request: Asking, 
   const names = request.names.slice(0, certificateNames.max).flatMap(checkedName);
   const certificate = issueLeaf({ serial, subject, spki, names, from, until }, ca);
   const { parsed } = readBack(certificate);
-  const row: Omit<Row, "id" | "revision" | keyof Origin> = {
+  const row: Omit<IdentityRow, "id" | "revision" | keyof Origin> = {
     created_at: clock.iso(),
     serial: serial.toString("hex"),
     fingerprint: fingerprintOf(certificate),

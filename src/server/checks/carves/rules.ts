@@ -78,12 +78,12 @@ export function planOf(
 /** Encoded as base64 it must fit into a request, with 1 KiB for the rest. */
 const largestBlock = Math.floor(((BLOCK_BODY_MAX - 1024) / 4) * 3);
 
-type Verdict = { readonly kind: "new" | "repeated" } | { readonly kind: "wrong"; readonly text: string };
+type BlockVerdict = { readonly kind: "new" | "repeated" } | { readonly kind: "wrong"; readonly text: string };
 
-const wrong = (text: string): Verdict => ({ kind: "wrong", text });
+const wrong = (text: string): BlockVerdict => ({ kind: "wrong", text });
 
 /** Classifies a block by its number and length. `null`: the data was not base64. */
-export function judgeBlock(carve: CarveRow, blockId: number, length: number | null): Verdict {
+export function judgeBlock(carve: CarveRow, blockId: number, length: number | null): BlockVerdict {
   const { block_count: count, block_size: size, carve_size: total, max_block: last } = carve;
   if (Number.isNaN(blockId)) return wrong("block_id must be a whole number");
   if (blockId > count - 1) return wrong(`block_id exceeds expected max (${count - 1}): ${blockId}`);

@@ -14,7 +14,7 @@ import { changingQueries } from "../queries/service.ts";
 import { packRow } from "./service.ts";
 import { entriesOnWire, type ScheduledRow } from "./wire.ts";
 
-type Given = z.output<(typeof packsApi)["schedule"]["body"]>;
+type EntryInput = z.output<(typeof packsApi)["schedule"]["body"]>;
 
 export async function entriesOfPack(ctx: Context, packId: number): Promise<ScheduledEntry[]> {
   await packRow(ctx, packId);
@@ -33,7 +33,7 @@ const onWire = async (ctx: Context, row: ScheduledRow): Promise<ScheduledEntry> 
 export const getEntry = async (ctx: Context, id: number): Promise<ScheduledEntry> =>
   onWire(ctx, await entryRow(ctx, id));
 
-export async function scheduleInPack(ctx: Context, given: Given): Promise<ScheduledEntry> {
+export async function scheduleInPack(ctx: Context, given: EntryInput): Promise<ScheduledEntry> {
   return changingQueries(ctx, async (inside) => {
     const pack = await packRow(inside, given.pack_id);
     const query = await inside.store.queries.get(given.query_id);

@@ -34,7 +34,7 @@ function checkedPlatform(given: string): string {
   return [...new Set(words)].join(",");
 }
 
-type Given = Omit<PolicyChanges, "name" | "query">;
+type CheckedFields = Omit<PolicyChanges, "name" | "query">;
 
 export interface GivenLabels {
   readonly names: readonly string[];
@@ -44,7 +44,7 @@ export interface GivenLabels {
 const labelRules: readonly LabelRule[] = ["include_any", "include_all", "exclude_any"];
 
 /** The labels by which a payload restricts the policy; undefined if it does not mention labels. */
-export function givenLabels(given: Given): GivenLabels | undefined {
+export function givenLabels(given: CheckedFields): GivenLabels | undefined {
   const lists = labelRules.flatMap((rule) => {
     const names = given[`labels_${rule}`] ?? undefined;
     return names === undefined ? [] : [{ names, rule }];
@@ -56,7 +56,7 @@ export function givenLabels(given: Given): GivenLabels | undefined {
 }
 
 /** 400 for options that require a premium license. */
-export function checkTier(ctx: Context, given: Given): void {
+export function checkTier(ctx: Context, given: CheckedFields): void {
   if (isPremium(ctx)) return;
   if (given.critical) throw premiumOption("critical");
   for (const field of ["labels_include_any", "labels_include_all", "labels_exclude_any"] as const)
@@ -64,7 +64,11 @@ export function checkTier(ctx: Context, given: Given): void {
 }
 
 /** What the policy does with failing hosts, such as a package that they install, must belong to the policy's team. */
-export async function checkAutomations({ store }: Context, { scope, team_id }: Place, given: Given): Promise<void> {
+export async function checkAutomations(
+  { store }: Context,
+  { scope, team_id }: Place,
+  given: CheckedFields,
+): Promise<void> {
   const title = given.software_title_id ?? 0;
   const script = given.script_id ?? 0;
   if (title > 0) {

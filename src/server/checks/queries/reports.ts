@@ -21,14 +21,14 @@ interface ReportIntake {
    * Resolves once the results in the lines are stored; undefined: there is nothing to store. Rejects if storing fails,
    * so that the agent keeps the lines and sends them again.
    */
-  take(host: Asked, lines: readonly ResultLine[]): Promise<void> | undefined;
+  take(host: ReportingHost, lines: readonly ResultLine[]): Promise<void> | undefined;
   /** Resolves when all pending results are written or rejected. */
   idle(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** The host that sent the lines. */
-interface Asked {
+interface ReportingHost {
   readonly id: number;
   readonly teamId: number | null;
 }
@@ -73,7 +73,7 @@ export async function createReportIntake(services: Services, plans: PlanCache): 
     await store.listen(channels.hosts, forget, forget),
   ];
 
-  function add(plan: Plan, host: Asked, lines: readonly ResultLine[]): Promise<void> | undefined {
+  function add(plan: Plan, host: ReportingHost, lines: readonly ResultLine[]): Promise<void> | undefined {
     if (!plan.reportsEnabled) return undefined;
     const answers = answersIn(plan, host.teamId, lines);
     if (answers.length === 0) return undefined;

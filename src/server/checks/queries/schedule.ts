@@ -16,7 +16,7 @@ import { changingQueries, deleteQuery, insertQuery, refuseTwins, teamOf, updateQ
 import { noStats } from "./wire.ts";
 import { NO_LABELS } from "./write.ts";
 
-type Given = ScheduleChange & { query_id: number; interval: number };
+type EntryInput = ScheduleChange & { query_id: number; interval: number };
 
 export async function listEntries(ctx: Context, teamId: number | null, query: PageQuery): Promise<ScheduledEntry[]> {
   if (teamId !== null) await getTeamRow(ctx, "queries:list", teamId);
@@ -24,7 +24,7 @@ export async function listEntries(ctx: Context, teamId: number | null, query: Pa
   return (await page(ctx.store.queries, query, where)).rows.map(entryOf);
 }
 
-export async function createEntry(ctx: Context, teamId: number | null, given: Given): Promise<ScheduledEntry> {
+export async function createEntry(ctx: Context, teamId: number | null, given: EntryInput): Promise<ScheduledEntry> {
   if (teamId === null) authorize(ctx, "queries:write", null);
   else authorizeTeam(ctx, "queries:write", teamId);
   const scheduling = changingQueries(ctx, async (inside) => {

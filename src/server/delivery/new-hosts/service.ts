@@ -17,7 +17,7 @@ const SHA256 = "@AGENT_SHA256@";
 /** Empty if systems trust the server. */
 const AUTHORITY = "@AUTHORITY@";
 
-interface Known {
+interface CachedFile {
   readonly version: string;
   readonly bytes: Buffer;
   readonly sha256: string;
@@ -25,11 +25,11 @@ interface Known {
 type Deps = Pick<Context, "running">;
 
 /** Read again only after a change: anybody may ask for them. */
-const readFiles = part("files for new hosts", () => new Map<AgentFile, Known>());
+const readFiles = part("files for new hosts", () => new Map<AgentFile, CachedFile>());
 
 const sha256Of = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
-async function load({ running }: Deps, name: AgentFile): Promise<Known | null> {
+async function load({ running }: Deps, name: AgentFile): Promise<CachedFile | null> {
   const known = running.of(readFiles);
   const before = known.get(name);
   if (before !== undefined && before.version === (await versionOf(name))) return before;
@@ -41,7 +41,7 @@ async function load({ running }: Deps, name: AgentFile): Promise<Known | null> {
 }
 
 /** Null: this server has no file of the agent. */
-export const handedOutAgent = (ctx: Deps): Promise<Pick<Known, "bytes" | "sha256"> | null> => load(ctx, "agent");
+export const handedOutAgent = (ctx: Deps): Promise<Pick<CachedFile, "bytes" | "sha256"> | null> => load(ctx, "agent");
 
 /** Null: this server has no file of the agent. */
 export const agentSha256 = async (ctx: Deps): Promise<string | null> => (await load(ctx, "agent"))?.sha256 ?? null;

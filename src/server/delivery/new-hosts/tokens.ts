@@ -17,7 +17,7 @@ import { agentSha256 } from "./service.ts";
 const LONGEST = days(7);
 const SHORTEST = minutes(1);
 
-interface Wanted {
+interface TokenInput {
   /** 0: no team. */
   readonly team_id?: number | undefined;
   readonly expires_in: string;
@@ -26,7 +26,7 @@ interface Wanted {
 
 export async function createEnrollToken(
   ctx: Context,
-  { team_id, expires_in, sign_requests }: Wanted,
+  { team_id, expires_in, sign_requests }: TokenInput,
 ): Promise<EnrollToken> {
   const teamId = team_id || null;
   if (teamId === null) authorize(ctx, "enroll_secrets:read", null);

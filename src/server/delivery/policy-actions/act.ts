@@ -19,7 +19,7 @@ import { hasPendingRun, requestInstall } from "../software-installs/service.ts";
 import { noticeScript, noticeState, recordNotice } from "./notice.ts";
 
 const BATCH_SIZE = 200;
-type Asked = RowOf<typeof policyInstalls>;
+type InstallRequest = RowOf<typeof policyInstalls>;
 
 export const policyActions = startedPart("actions of policies", (services) =>
   startTriggeredTask(
@@ -44,7 +44,7 @@ async function actDue(services: Services, signal: AbortSignal): Promise<void> {
     }
 }
 
-async function act(services: Services, { id, policy_id, host_id }: Asked): Promise<void> {
+async function act(services: Services, { id, policy_id, host_id }: InstallRequest): Promise<void> {
   const ctx = serviceContext(services);
   await services.store.tx(async (store) => {
     // Another server may have taken it, or the host passes again.
@@ -80,7 +80,7 @@ async function act(services: Services, { id, policy_id, host_id }: Asked): Promi
 /** What is refused has written nothing. Returns whether it was done. */
 async function unlessRefused(
   { log }: Pick<Context, "log">,
-  { policy_id, host_id }: Asked,
+  { policy_id, host_id }: InstallRequest,
   what: string,
   work: () => Promise<unknown>,
 ): Promise<boolean> {
@@ -96,7 +96,11 @@ async function unlessRefused(
 }
 
 /** The user of the host is notified before the app is installed, once. `drop`: it is about to be installed already. */
-async function noticeFirst(inside: Context, row: Asked, policy: PolicyRow): Promise<"wait" | "install" | "drop"> {
+async function noticeFirst(
+  inside: Context,
+  row: InstallRequest,
+  policy: PolicyRow,
+): Promise<"wait" | "install" | "drop"> {
   const { store, clock } = inside;
   const { host_id, notice_uuid: uuid } = row;
   const [host, title] = [await store.hosts.get(host_id), await store.softwareTitles.get(policy.software_title_id!)];

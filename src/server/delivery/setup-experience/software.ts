@@ -76,13 +76,13 @@ function asChosen(title: SoftwareTitle, install_during_setup: boolean): SetupTit
   };
 }
 
-interface Given {
+interface SetupSoftwareInput {
   readonly platform: SetupPlatform;
   readonly team_id: number | null | undefined;
   readonly software_title_ids: readonly number[];
 }
 
-export async function setSetupSoftware(ctx: Context, given: Given): Promise<Record<string, never>> {
+export async function setSetupSoftware(ctx: Context, given: SetupSoftwareInput): Promise<Record<string, never>> {
   const { platform } = given;
   const wanted = [...new Set(given.software_title_ids)];
   const { team_id, team_name } = await teamScope(ctx, "setup:write", given.team_id);

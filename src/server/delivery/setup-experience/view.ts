@@ -14,13 +14,13 @@ import { outcomeOf, type PlannedItem, plannedItems } from "./items.ts";
 import { continueHostSetup, isSetupOpen } from "./progress.ts";
 import type { HostSetupRow, SetupItemRow } from "./tables.ts";
 
-type Seen = PlannedItem & Pick<SetupItemRow, "state" | "uuid" | "detail">;
+type CurrentItem = PlannedItem & Pick<SetupItemRow, "state" | "uuid" | "detail">;
 
 /**
  * The items of a setup in their present state, although nobody has written it yet. Before the setup has begun: what is
  * chosen now.
  */
-async function itemsOf(store: ServerTx, host: HostRow, setup: HostSetupRow | null): Promise<Seen[]> {
+async function itemsOf(store: ServerTx, host: HostRow, setup: HostSetupRow | null): Promise<CurrentItem[]> {
   if (setup === null || setup.state === "none") return [];
   if (setup.state === "pending") {
     const planned = await plannedItems(store, host);
@@ -36,8 +36,8 @@ async function itemsOf(store: ServerTx, host: HostRow, setup: HostSetupRow | nul
 }
 
 /** Icons of titles: those that the team has set come before those of the store. */
-async function iconsOf({ store }: Context, teamId: number | null, items: readonly Seen[]) {
-  const idsOf = (some: readonly Seen[]) => some.flatMap(({ title_id }) => title_id ?? []);
+async function iconsOf({ store }: Context, teamId: number | null, items: readonly CurrentItem[]) {
+  const idsOf = (some: readonly CurrentItem[]) => some.flatMap(({ title_id }) => title_id ?? []);
   const inStore = idsOf(items.filter(({ kind }) => kind === "store_app"));
   const where = and(inTeam(teamId ?? 0), oneOf("title_id", inStore));
   const apps = inStore.length === 0 ? [] : await store.storeApps.list({ where });
@@ -47,7 +47,7 @@ async function iconsOf({ store }: Context, teamId: number | null, items: readonl
   return new Map<number, string | null>([...listed, ...(await ownIcons(store, teamId, idsOf(items)))]);
 }
 
-const itemOnWire = ({ kind, title_id, uuid, ...item }: Seen, icon_url: string | null): SetupItem => ({
+const itemOnWire = ({ kind, title_id, uuid, ...item }: CurrentItem, icon_url: string | null): SetupItem => ({
   name: item.name,
   display_name: item.display_name || item.name,
   status: item.state,

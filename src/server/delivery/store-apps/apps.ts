@@ -138,7 +138,7 @@ export async function addApp(ctx: Context, given: Added): Promise<{ software_tit
 }
 
 type Windows = "auto_update_window_start" | "auto_update_window_end";
-type Given = Omit<Edited, Windows> &
+type AppInput = Omit<Edited, Windows> &
   Pick<BatchApp, "install_during_setup"> & { readonly every_platform?: boolean } & {
     readonly [K in Windows]?: string | null | undefined;
   };
@@ -146,7 +146,7 @@ interface NewApp {
   readonly listing: ListingRow;
   /** Null: it is for Android. */
   readonly token: VppTokenRow | null;
-  readonly given: Given;
+  readonly given: AppInput;
 }
 
 /** In the caller's transaction. Returns the id of the title. */
@@ -189,7 +189,7 @@ const columnsOf = (given: { readonly [K in keyof Copied]?: Copied[K] | undefined
   Object.fromEntries(copied.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
 
 /** 422 for settings that hosts of the platform do not have. `now`: what is stored. */
-export function checkSettings(platform: StorePlatform, given: Given, now?: StoreAppRow): void {
+export function checkSettings(platform: StorePlatform, given: AppInput, now?: StoreAppRow): void {
   const isPhone = platform === "ios" || platform === "ipados";
   if (given.configuration && platform === "android") checkJson(given.configuration);
   else if (given.configuration) {
@@ -250,7 +250,7 @@ export async function editApp(
 }
 
 /** In the caller's transaction. Nothing is recorded if nothing changes. */
-export async function updateApp(inside: Context, team: TeamName, row: StoreAppRow, given: Given): Promise<void> {
+export async function updateApp(inside: Context, team: TeamName, row: StoreAppRow, given: AppInput): Promise<void> {
   const { store } = inside;
   checkSettings(row.platform, given, row);
   const labels = await resolveTargets(inside, given, "software");
@@ -372,7 +372,7 @@ export const unset = {
   auto_update_enabled: false,
   labels_include_any: [],
   every_platform: false,
-} satisfies Given;
+} satisfies AppInput;
 
 async function readBatch(ctx: Context, team: TeamName, items: readonly BatchApp[]): Promise<Map<string, NewApp>> {
   const isLicensed = items.some(({ platform }) => platform !== "android");

@@ -25,8 +25,8 @@ class NotGiven extends Error {}
 const LIFETIME = minutes(57);
 
 /** By variable: what the authority has given. */
-const Given = z.record(z.string(), z.string());
-type Given = z.infer<typeof Given>;
+const IssuedValues = z.record(z.string(), z.string());
+type IssuedValues = z.infer<typeof IssuedValues>;
 
 /** The content with these values. Throws `NotGiven` if an authority gives none. Call it outside of transactions. */
 async function fillRequested(
@@ -69,11 +69,11 @@ export async function fillOrFail(
 }
 
 /** A device that gets the same command again gets the same, as long as it is valid. */
-async function givenFor(ctx: Context, { challenge, authority }: ChallengedProfile): Promise<Given> {
+async function givenFor(ctx: Context, { challenge, authority }: ChallengedProfile): Promise<IssuedValues> {
   const { requested, requested_at } = challenge;
   const isContained = authority.type === "hosted_ca_a";
   const isValid = isContained || ctx.clock.now() < Date.parse(requested_at ?? "") + LIFETIME;
-  if (requested !== null && isValid) return Given.parse(JSON.parse(requested));
+  if (requested !== null && isValid) return IssuedValues.parse(JSON.parse(requested));
   const { given, renew_at } = await request(ctx, authority, challenge.host_id);
   const set = { requested: JSON.stringify(given), requested_at: ctx.clock.iso(), renew_at };
   await ctx.store.profileChallenges.update({ where: eq("id", challenge.id), set });
@@ -81,7 +81,7 @@ async function givenFor(ctx: Context, { challenge, authority }: ChallengedProfil
 }
 
 interface Requested {
-  readonly given: Given;
+  readonly given: IssuedValues;
   readonly renew_at: string | null;
 }
 

@@ -39,14 +39,14 @@ const types: Readonly<Record<string, readonly string[]>> = {
   PKIOperation: ["application/x-pki-message"],
 };
 
-interface Asked {
+interface ProxyRequest {
   readonly identifier: string;
   readonly operation: string;
   /** Base64 from the query of a GET, or the bytes of a POST. */
   readonly message: string | Uint8Array<ArrayBuffer> | null;
 }
 
-async function pass(services: Context, { identifier, operation, message }: Asked): Promise<Content> {
+async function pass(services: Context, { identifier, operation, message }: ProxyRequest): Promise<Content> {
   const known = types[operation];
   if (!known) throw badRequest("operation is GetCACaps, GetCACert or PKIOperation", "operation");
   const { url, use } = await findChallenge(services, identifier);
@@ -77,7 +77,7 @@ const failures = part("failures of the certificate proxy", (services) =>
   createFailureLimit(services, { scope: "certificate proxy", most: FAILURES_A_MINUTE }),
 );
 
-async function answer(ctx: Context, asked: Asked): Promise<Content> {
+async function answer(ctx: Context, asked: ProxyRequest): Promise<Content> {
   try {
     return await pass(ctx, asked);
   } catch (error) {

@@ -59,9 +59,9 @@ export async function applyConfiguration(caller: Context, body: Body): Promise<R
 }
 
 /** What each kind learned from the network before the transaction. */
-type Asked = ReadonlyMap<Kind, unknown>;
+type OutsideAnswers = ReadonlyMap<Kind, unknown>;
 
-async function askOutside(ctx: Context, request: Request, skip: boolean): Promise<Asked> {
+async function askOutside(ctx: Context, request: Request, skip: boolean): Promise<OutsideAnswers> {
   const asked = new Map<Kind, unknown>();
   for (const [kind, { steps }] of request) asked.set(kind, await kind.prepare?.(ctx, steps, skip));
   return asked;
@@ -71,7 +71,7 @@ interface Asking {
   readonly request: Request;
   readonly changes: readonly RequestedChange[];
   readonly texts: Texts;
-  readonly asked: Asked;
+  readonly asked: OutsideAnswers;
   readonly pins: NonNullable<Body["pins"]>;
   readonly variables: readonly SecretVariable[];
   readonly key: string;

@@ -23,7 +23,7 @@ async function here(ctx: Context, entityId: string): Promise<ServiceProvider | n
   return url === "" ? null : providerAt(url, mdmSsoApi.callback.path, entityId);
 }
 
-interface Asked {
+interface SignInRequest {
   /** Token of the page, which the browser returns to. */
   readonly token: string;
   readonly hostUuid: string | undefined;
@@ -33,7 +33,7 @@ interface Asked {
 export async function startDeviceSignIn(
   ctx: Context,
   host: HostRow,
-  { token, hostUuid }: Asked,
+  { token, hostUuid }: SignInRequest,
 ): Promise<{ url: string; cookie: string }> {
   const { svc_desktop } = await ctx.config.current();
   if (!svc_desktop.sso_enabled) throw badRequest("single sign-on is not turned on for the pages of devices");

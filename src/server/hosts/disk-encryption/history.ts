@@ -17,16 +17,16 @@ export const earlierKeys = limit({
   beyond: "The oldest are deleted.",
 });
 
-type Kept = Pick<RowOf<typeof diskKeyHistory>, "key" | "sealed_key" | "key_salt" | "key_slot">;
+type StoredKey = Pick<RowOf<typeof diskKeyHistory>, "key" | "sealed_key" | "key_salt" | "key_slot">;
 type Source = RowOf<typeof diskKeyHistory>["source"];
 
 interface Escrow {
   readonly before: RowOf<typeof hostDiskEncryption> | null;
-  readonly key: Kept;
+  readonly key: StoredKey;
   readonly source: Source;
 }
 
-const isSame = (a: Kept, b: Kept): boolean =>
+const isSame = (a: StoredKey, b: StoredKey): boolean =>
   a.key === b.key && a.sealed_key === b.sealed_key && a.key_slot === b.key_slot;
 
 /** Call this in the transaction that stores the key, with the row from before. */

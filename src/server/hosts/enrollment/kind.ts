@@ -40,9 +40,9 @@ export interface EnrollRequest {
 }
 
 /** Columns that the service writes itself. */
-type Own = "identifier" | "team_id" | "created_at" | "updated_at" | "last_enrolled_at";
+type ServiceColumn = "identifier" | "team_id" | "created_at" | "updated_at" | "last_enrolled_at";
 /** Columns of the host that the protocol reports. */
-export type ReportedFields = Partial<Omit<InsertOf<Tables["hosts"]>, Own>>;
+export type ReportedFields = Partial<Omit<InsertOf<Tables["hosts"]>, ServiceColumn>>;
 
 export interface MatchedHost<R> {
   readonly request: R;

@@ -18,14 +18,14 @@ interface Reenrollment {
 }
 
 /** `stays`: the host enrolls again in its team. `moves`: it is transferred to the secret's team (move.ts). */
-type Verdict = "stays" | "moves" | "refused";
+type TeamVerdict = "stays" | "moves" | "refused";
 
 /**
  * A secret of the host's own team is accepted. For a global secret the setting decides. A secret of another team is
  * accepted only with a proved identity; otherwise an administrator has to transfer or delete the host first. The same
  * applies to hosts without a team, which only global roles may see.
  */
-export function judgeReenrollment({ hostTeam, secretTeam, isProved, globalSecret }: Reenrollment): Verdict {
+export function judgeReenrollment({ hostTeam, secretTeam, isProved, globalSecret }: Reenrollment): TeamVerdict {
   if (hostTeam === secretTeam) return "stays";
   if (secretTeam === null && globalSecret !== "refuse") return globalSecret === "move" ? "moves" : "stays";
   return isProved ? "moves" : "refused";

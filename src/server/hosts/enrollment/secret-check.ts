@@ -28,11 +28,11 @@ export const wrongSecrets = limit({
  */
 const WRONG = { scope: "enroll secrets", most: wrongSecrets.max, ofAll: 1_200, span: minutes(1) };
 
-type Found = { team_id: number | null } | null;
+type MatchingSecret = { team_id: number | null } | null;
 
 const checks = part("checks of enroll secrets", ({ store, clock, running }) => ({
   home: { store, clock, running },
-  secrets: createBatcher<string, Found>((asked) => findEnrollSecrets({ store, clock }, asked), {
+  secrets: createBatcher<string, MatchingSecret>((asked) => findEnrollSecrets({ store, clock }, asked), {
     size: 100,
     parallel: 2,
   }),

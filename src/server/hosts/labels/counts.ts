@@ -14,7 +14,7 @@ import { hosts } from "../hosts/tables.ts";
 type Counts = ReadonlyMap<number, number>;
 
 /** Counts among the hosts that a caller with a certain set of teams may see. */
-interface Held {
+interface CachedCounts {
   /** The counts cover all hosts, so transfers between teams do not change them. */
   readonly everywhere: boolean;
   counts: Counts;
@@ -55,7 +55,7 @@ async function countMembers(
 
 async function startLabelCounts({ store }: Services): Promise<LabelCounts> {
   let stopped = false;
-  const held = new Map<string, Held>();
+  const held = new Map<string, CachedCounts>();
   const sharing = new Sharing();
 
   async function refresh(key: string, own: Predicate): Promise<Counts> {
@@ -91,7 +91,7 @@ async function startLabelCounts({ store }: Services): Promise<LabelCounts> {
     among(own) {
       if (stopped) return countMembers(store, own, "all");
       const key = JSON.stringify(own);
-      const one: Held = held.get(key) ?? { everywhere: own.op === "all", counts: new Map(), due: "all" };
+      const one: CachedCounts = held.get(key) ?? { everywhere: own.op === "all", counts: new Map(), due: "all" };
       // Move the entry to the end of the map, so that the least recently used one is evicted first.
       held.delete(key);
       held.set(key, one);

@@ -7,7 +7,7 @@ import type { InsertOf } from "../../platform/store/table.ts";
 import { hosts } from "../hosts/tables.ts";
 import type { hostBootstrap } from "./tables.ts";
 
-type Row = InsertOf<typeof hostBootstrap>;
+type HostBootstrapRow = InsertOf<typeof hostBootstrap>;
 
 /** The package was sent to the host. */
 export async function sentBootstrap(store: ServerTx, id: number, package_name: string): Promise<void> {
@@ -15,7 +15,11 @@ export async function sentBootstrap(store: ServerTx, id: number, package_name: s
 }
 
 /** What the host has answered. */
-export async function endBootstrap(store: ServerTx, id: number, set: Pick<Row, "status" | "detail">): Promise<void> {
+export async function endBootstrap(
+  store: ServerTx,
+  id: number,
+  set: Pick<HostBootstrapRow, "status" | "detail">,
+): Promise<void> {
   await store.hostBootstrap.update({ where: eq("id", id), set });
 }
 
@@ -29,6 +33,6 @@ export const isBootstrapping = async (store: ServerTx, id: number): Promise<bool
 /** 0: hosts without a team. */
 export async function countBootstraps(store: ServerTx, teamId: number): Promise<BootstrapSummary> {
   const ofTeam = exists(hosts, "id", inTeam(teamId));
-  const count = (status: Row["status"]) => store.hostBootstrap.count(and(eq("status", status), ofTeam));
+  const count = (status: HostBootstrapRow["status"]) => store.hostBootstrap.count(and(eq("status", status), ofTeam));
   return { installed: await count("installed"), failed: await count("failed"), pending: await count("pending") };
 }

@@ -38,7 +38,7 @@ export const isOpen: Predicate = oneOf("state", ["queued", "sent"]);
 /** Beyond the time that the host has: its answer may be on its way, or the host may have restarted. */
 const GRACE = minutes(60);
 
-interface Asked {
+interface OperationRequest {
   readonly hostIds: readonly number[];
   readonly content: OperationContent;
   /** Seconds. */
@@ -46,7 +46,7 @@ interface Asked {
 }
 
 /** Adds an operation to the queue of each host, in the caller's transaction. Returns them in the order of the hosts. */
-export const addOperations = (inside: Context, kind: OperationKind, asked: Asked): Promise<Operation[]> =>
+export const addOperations = (inside: Context, kind: OperationKind, asked: OperationRequest): Promise<Operation[]> =>
   addDifferent(inside, kind, {
     each: asked.hostIds.map((hostId) => ({ hostId, content: asked.content })),
     timeout: asked.timeout,

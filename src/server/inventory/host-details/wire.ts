@@ -21,7 +21,7 @@ import { type HostMdmView, mdmOfHosts, mdmSides, mdmSolutionsOnce } from "./mdm-
 import { packStatsOfHost, packsOfHost } from "./packs.ts";
 import { conflictsOfHosts, deviceMapping, emailsOfHosts, endUsers, labelsOfHosts } from "./parts.ts";
 
-type Seen = Pick<RowOf<typeof hostSeen>, "seen_time" | "online_until">;
+type SeenTimes = Pick<RowOf<typeof hostSeen>, "seen_time" | "online_until">;
 type Details = RowOf<typeof hostDetails>;
 
 /** The parts of a reply beyond the host row. */
@@ -128,7 +128,7 @@ const knownOnce = ({ store }: Context) => ({
   solutions: mdmSolutionsOnce(store),
   policies: existingPolicies(store),
 });
-type Known = ReturnType<typeof knownOnce>;
+type SharedReads = ReturnType<typeof knownOnce>;
 
 function sidesOf({ fields, noIssues }: HostParts) {
   const needs = (...names: (keyof Host)[]) => fields === undefined || names.some((name) => fields.has(name));
@@ -145,7 +145,7 @@ async function hostsOf(
   rows: readonly HostRow[],
   sides: readonly HostSides[],
   parts: HostParts,
-  known: Known,
+  known: SharedReads,
   further: Further | null,
 ): Promise<Host[]> {
   const [names, mdmOf, failing] = await Promise.all([
@@ -255,7 +255,7 @@ const issuesOf = (failing: number, critical: number, premium: boolean): Host["is
  */
 function hostFields(
   row: HostRow,
-  seen: Seen | null | undefined,
+  seen: SeenTimes | null | undefined,
   now: string,
   { mdm, last_mdm_checked_in_at, last_mdm_enrolled_at }: HostMdmView,
   team_name: string | null,
@@ -321,7 +321,7 @@ function hostFields(
 }
 
 /** Null means that the host has not been seen since it was created; undefined, that this was not read. */
-const onlineUntil = (row: HostRow, seen: Seen | null | undefined): string =>
+const onlineUntil = (row: HostRow, seen: SeenTimes | null | undefined): string =>
   seen === undefined ? "" : (seen?.online_until ?? isoPlus(row.created_at, seconds(60)));
 
 function additionalOf(detail: Details | undefined, parts: HostParts): Pick<Host, "additional"> {

@@ -7,13 +7,13 @@ import { and, type Predicate } from "../../platform/store/query.ts";
 import { withSoftware, withTitle } from "../../software/software/host-conditions.ts";
 import { inSolution, withMunkiIssue } from "./selector/mdm.ts";
 
-type Asked = Pick<
+type NamedFilters = Pick<
   HostListQuery,
   "software_version_id" | "software_id" | "software_title_id" | "mdm_id" | "munki_issue_id"
 >;
 
 /** Each is returned only if the caller can see a host that has it. */
-export async function namedByFilter(ctx: Context, query: Asked) {
+export async function namedByFilter(ctx: Context, query: NamedFilters) {
   const { store } = ctx;
   const shown = async <T extends { id: number }>(row: T | null, having: (id: number) => Predicate) =>
     row && (await anyHost(ctx, having(row.id))) ? row : null;

@@ -15,7 +15,7 @@ import { keepLabels } from "./keep.ts";
 import { changingLabels, labelNamed } from "./service.ts";
 
 /** A checked spec. */
-interface Wanted {
+interface DesiredLabel {
   readonly at: string;
   readonly name: string;
   readonly description: string;
@@ -32,7 +32,7 @@ export async function applyLabelSpecs(ctx: Context, specs: readonly GivenLabelSp
   const builtin = new Map(
     (await ctx.store.labels.list({ where: eq("label_type", "builtin") })).map((row) => [row.name, row]),
   );
-  const wanted: Wanted[] = [];
+  const wanted: DesiredLabel[] = [];
   const names = new Set<string>();
   for (const [i, spec] of specs.entries()) {
     const at = `specs.${i}`;
@@ -62,7 +62,7 @@ function checkSame(stored: LabelRow | undefined, spec: GivenLabelSpec, at: strin
 }
 
 /** `at` is the path of the spec within the request. */
-export function checkSpec(ctx: Pick<Context, "clock" | "extensions">, spec: GivenLabelSpec, at: string): Wanted {
+export function checkSpec(ctx: Pick<Context, "clock" | "extensions">, spec: GivenLabelSpec, at: string): DesiredLabel {
   const name = checkLabelName(spec.name, `${at}.name`);
   if (spec.label_type === "builtin")
     throw invalid(`${at}.label_type`, `there is no built-in label ${JSON.stringify(name)}`);
@@ -88,8 +88,8 @@ export function checkSpec(ctx: Pick<Context, "clock" | "extensions">, spec: Give
   };
 }
 
-async function keepAll(ctx: Context, wanted: readonly Wanted[]): Promise<void> {
-  const members = new Map<Wanted, ReadonlySet<number>>();
+async function keepAll(ctx: Context, wanted: readonly DesiredLabel[]): Promise<void> {
+  const members = new Map<DesiredLabel, ReadonlySet<number>>();
   for (const one of wanted) if (one.hosts) members.set(one, await idsOfHosts(ctx, one.hosts, `${one.at}.hosts`));
   await changingLabels(ctx, async (inside) => {
     const names = wanted.map(({ name }) => name);

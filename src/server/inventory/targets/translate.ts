@@ -10,13 +10,13 @@ import { nameKey } from "../../platform/core/name-key.ts";
 import { maySomewhere, visible } from "../../platform/core/security/access.ts";
 import { and, eq } from "../../platform/store/query.ts";
 
-type Given = z.output<(typeof translatorApi)["translate"]["body"]>["list"];
+type TranslatorInput = z.output<(typeof translatorApi)["translate"]["body"]>["list"];
 type Reply = z.output<(typeof translatorApi)["translate"]["response"]>;
 type Kind = (typeof translatable)[number];
 
 const isKind = (text: string): text is Kind => (translatable as readonly string[]).includes(text);
 
-export async function translate(ctx: Context, list: Given): Promise<Reply> {
+export async function translate(ctx: Context, list: TranslatorInput): Promise<Reply> {
   if (list.length === 0) throw badRequest("list must not be empty", "list");
   const entries = list.map(({ type, payload }, i) => {
     if (isKind(type)) return { type, payload };

@@ -25,7 +25,7 @@ export class DownloadError extends Error {
   }
 }
 
-interface Wanted {
+interface FileRequest {
   readonly url: string;
   readonly maxBytes: number;
   /** A file with another digest is refused. */
@@ -48,7 +48,7 @@ const STRETCH_MS = minutes(1);
  * already is not downloaded again: the digest has to come from somebody who may have the file. Do not call it in a
  * transaction.
  */
-export async function fetchFile(services: Deps, wanted: Wanted): Promise<FileRow> {
+export async function fetchFile(services: Deps, wanted: FileRequest): Promise<FileRow> {
   const { sha256 } = wanted;
   const stored = sha256 === undefined ? null : await storedFile(services, sha256);
   return stored ?? (await trying(services, () => download(services, wanted, {}))).row;
@@ -65,7 +65,7 @@ async function storedFile(services: Deps, sha256: string): Promise<FileRow | nul
  */
 export async function fetchLatest(
   services: Deps,
-  wanted: Wanted & { readonly isUnconditional: boolean },
+  wanted: FileRequest & { readonly isUnconditional: boolean },
 ): Promise<{ readonly row: FileRow; readonly name: string }> {
   const { store, clock } = services;
   const url_sha256 = createHash("sha256").update(wanted.url).digest("hex");
@@ -110,7 +110,7 @@ const mayPass = (error: unknown): boolean =>
 
 const isTemporary = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 
-interface Known {
+interface CachedFile {
   /** What the server has sent before, with its tag. */
   readonly known?: FileRow;
   readonly etag?: string;
@@ -120,8 +120,8 @@ type Got = Pick<OutboundReply, "headers"> & { readonly row: FileRow; readonly is
 
 async function download(
   services: Deps,
-  { url, maxBytes, sha256, signal, stretchMs = STRETCH_MS }: Wanted,
-  { known, etag }: Known,
+  { url, maxBytes, sha256, signal, stretchMs = STRETCH_MS }: FileRequest,
+  { known, etag }: CachedFile,
 ): Promise<Got> {
   let kept: FileRow | null = null;
   const { hostname } = new URL(url);

@@ -36,9 +36,9 @@ export const GIVE_UP_AFTER = hours(24);
 /** How long it is retried if a webhook receiver rejects the row, since later rows are delayed meanwhile. */
 export const GIVE_UP_REFUSED_AFTER = minutes(15);
 
-type Given = Pick<Services, "clock" | "random">;
+type Deps = Pick<Services, "clock" | "random">;
 
-export async function enqueue(tx: ServerTx, services: Given, outgoing: Outgoing): Promise<OutboxRow> {
+export async function enqueue(tx: ServerTx, services: Deps, outgoing: Outgoing): Promise<OutboxRow> {
   const row = await tx.outbox.insert(newRow(services, outgoing));
   await tx.notify(channels.outbox, wakeMessage(row));
   return row;
@@ -48,7 +48,7 @@ export async function enqueue(tx: ServerTx, services: Given, outgoing: Outgoing)
 const BATCH_SIZE = 500;
 
 /** Keeps the given order. */
-export async function enqueueMany(tx: ServerTx, services: Given, all: readonly Outgoing[]): Promise<void> {
+export async function enqueueMany(tx: ServerTx, services: Deps, all: readonly Outgoing[]): Promise<void> {
   if (all.length === 0) return;
   const first = new Map<string, OutboxRow>();
   for (let at = 0; at < all.length; at += BATCH_SIZE) {
@@ -60,7 +60,7 @@ export async function enqueueMany(tx: ServerTx, services: Given, all: readonly O
 
 /** Adds a row whose only attempt has been made, outside the destination's queue. */
 export async function addAttempted(
-  { store, clock }: Given & { readonly store: ServerTx },
+  { store, clock }: Deps & { readonly store: ServerTx },
   row: ReturnType<typeof newRow>,
   outcome: DeliveryOutcome,
 ): Promise<OutboxRow> {
@@ -84,7 +84,7 @@ export async function beginAttempt(store: ServerTx, row: OutboxRow, result: Outb
   await store.outbox.update({ where: eq("id", row.id), set: { attempts: row.attempts + 1, result } });
 }
 
-export function newRow({ clock, random }: Given, outgoing: Outgoing) {
+export function newRow({ clock, random }: Deps, outgoing: Outgoing) {
   const now = clock.iso();
   return {
     ...outgoing,

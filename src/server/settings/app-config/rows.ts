@@ -8,10 +8,10 @@ import { apart, together } from "./secrets.ts";
 import type { Section } from "./section.ts";
 import type { configSections } from "./tables.ts";
 
-type Row = RowOf<typeof configSections>;
+type SectionRow = RowOf<typeof configSections>;
 
 /** The section's value, including secrets. Fields that were never set have their defaults. */
-function sectionValue<T extends object>(section: Section<T>, row: Row | null | undefined): T {
+function sectionValue<T extends object>(section: Section<T>, row: SectionRow | null | undefined): T {
   if (!row) return section.defaults;
   const stored = section.whole ? row.value : over(section.defaults, row.value);
   const secrets: [string[], unknown][] = row.secrets === null ? [] : JSON.parse(row.secrets);

@@ -15,8 +15,8 @@ import { findTokens } from "./tokens.ts";
 
 export const MOST_SECRETS = 50;
 
-type Row = RowOf<typeof enrollSecrets>;
-type Given = readonly { readonly secret: string; readonly expires_at?: string | null | undefined }[];
+type SecretRow = RowOf<typeof enrollSecrets>;
+type SecretInputs = readonly { readonly secret: string; readonly expires_at?: string | null | undefined }[];
 
 /** Secrets with which hosts can enroll now. Without a hash the secret is another team's. */
 export const isUsable = (now: string): Predicate =>
@@ -41,7 +41,7 @@ export async function findEnrollSecrets(
   return hashes.map((hash) => teams.get(hash) ?? null);
 }
 
-export const viewSecret = ({ secret, created_at, team_id, expires_at }: Row): EnrollSecret => ({
+export const viewSecret = ({ secret, created_at, team_id, expires_at }: SecretRow): EnrollSecret => ({
   secret,
   created_at,
   ...(team_id === null ? {} : { team_id }),
@@ -52,7 +52,7 @@ export const secretsOf = async ({ store }: Pick<Context, "store">, teamId: numbe
   (await store.enrollSecrets.list({ where: eq("team_id", teamId) })).map(viewSecret);
 
 /** 422 on `secrets` for a list that no team may have, whatever the others have. */
-export function checkSecrets(given: Given): void {
+export function checkSecrets(given: SecretInputs): void {
   if (given.length > MOST_SECRETS) throw invalid("secrets", `must not be more than ${MOST_SECRETS}`);
   const seen = new Set<string>();
   for (const { secret } of given) {
@@ -64,7 +64,7 @@ export function checkSecrets(given: Given): void {
 }
 
 /** Who may not read secrets sends back what it was shown: all masks together stand for all secrets that there are. */
-function unmasked(given: Given, existing: readonly Row[]): string[] {
+function unmasked(given: SecretInputs, existing: readonly SecretRow[]): string[] {
   const plain = given.map(({ secret }) => secret).filter((secret) => !isMask(secret));
   const masks = given.length - plain.length;
   if (masks === 0) return plain;
@@ -77,7 +77,7 @@ function unmasked(given: Given, existing: readonly Row[]): string[] {
  * Replaces the secrets of the team (null: the global ones) in the caller's transaction. Unchanged secrets keep their
  * creation time. Returns whether anything changed.
  */
-export async function replaceSecrets(ctx: Context, teamId: number | null, given: Given): Promise<boolean> {
+export async function replaceSecrets(ctx: Context, teamId: number | null, given: SecretInputs): Promise<boolean> {
   checkSecrets(given);
   const existing = await ctx.store.enrollSecrets.list({ where: eq("team_id", teamId) });
   const changed = await replaceAll(ctx, [{ teamId, existing, secrets: unmasked(given, existing) }]);
@@ -86,7 +86,7 @@ export async function replaceSecrets(ctx: Context, teamId: number | null, given:
 }
 
 /** Sets until when the secrets are valid, where the change names it. Returns whether anything changed. */
-async function setExpiries({ store, clock }: Context, teamId: number | null, given: Given): Promise<boolean> {
+async function setExpiries({ store, clock }: Context, teamId: number | null, given: SecretInputs): Promise<boolean> {
   const now = clock.now();
   const wanted = new Map(
     given.flatMap(({ secret, expires_at }) => (expires_at === undefined ? [] : [[secret, expires_at]])),
@@ -107,7 +107,7 @@ async function setExpiries({ store, clock }: Context, teamId: number | null, giv
 
 export interface Replacement {
   readonly teamId: number | null;
-  readonly existing: readonly Row[];
+  readonly existing: readonly SecretRow[];
   /** Checked. */
   readonly secrets: readonly string[];
 }
@@ -180,7 +180,7 @@ export async function replaceAll(
 export const changingSecrets = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
   ctx.store.tx((store) => work(within(ctx, store)), { lock: "enroll_secrets" });
 
-export async function setGlobalSecrets(ctx: Context, given: Given): Promise<Record<string, never>> {
+export async function setGlobalSecrets(ctx: Context, given: SecretInputs): Promise<Record<string, never>> {
   await changingSecrets(ctx, async (inside) => {
     if (await replaceSecrets(inside, null, given))
       await recordActivity(inside, "edited_enroll_secrets", { team_id: null, team_name: null });

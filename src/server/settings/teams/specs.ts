@@ -27,7 +27,7 @@ interface Options {
   readonly force: boolean;
 }
 
-interface Wanted {
+interface DesiredTeam {
   readonly at: string;
   readonly name: string;
   readonly given: Record<string, unknown>;
@@ -64,7 +64,7 @@ export async function applyTeamSpecs(
   return { team_ids_by_name: Object.fromEntries(ids) };
 }
 
-function read(raw: Record<string, unknown>, at: string, { force }: Options): Wanted {
+function read(raw: Record<string, unknown>, at: string, { force }: Options): DesiredTeam {
   const given = withoutNulls(TeamSpec, raw) as Record<string, unknown>;
   if (!force) checkKeys("key", teamsApi.applySpecs, { schema: TeamSpec, value: given, at: at.split(".") });
   const result = TeamSpec.safeParse(given, { reportInput: true });
@@ -91,7 +91,7 @@ function read(raw: Record<string, unknown>, at: string, { force }: Options): Wan
 
 async function keepAll(
   inside: Context,
-  wanted: readonly Wanted[],
+  wanted: readonly DesiredTeam[],
   held: ReadonlyMap<string, TeamRow>,
   { force }: Options,
 ): Promise<TeamRow[]> {
@@ -143,7 +143,7 @@ async function keepAll(
   return rows;
 }
 
-function settingsOf({ at, spec }: Wanted, before: TeamRow | undefined, config: ConfigSections): WholeSettings {
+function settingsOf({ at, spec }: DesiredTeam, before: TeamRow | undefined, config: ConfigSections): WholeSettings {
   return locating(at, () => changedSettings(before?.settings ?? firstSettings(config), spec, config));
 }
 

@@ -22,7 +22,7 @@ import { type TitleIdentity, titleIdFor } from "../software/titles/titles.ts";
 import { type CatalogueVersion, installerName, scriptsOf } from "./format.ts";
 import type { AppRow } from "./tables.ts";
 
-type Given = z.output<typeof catalogueApi.add.body>;
+type AppInput = z.output<typeof catalogueApi.add.body>;
 
 export const listedApp = async ({ store }: Pick<Context, "store">, id: number): Promise<AppRow> => {
   const app = await store.catalogueApps.first({ where: and(eq("id", id), eq("is_listed", true)) });
@@ -30,7 +30,7 @@ export const listedApp = async ({ store }: Pick<Context, "store">, id: number): 
   return app;
 };
 
-export async function addApp(ctx: Context, given: Given): Promise<{ software_title_id: number }> {
+export async function addApp(ctx: Context, given: AppInput): Promise<{ software_title_id: number }> {
   const team = await teamScope(ctx, "packages:write", given.team_id);
   const app = await listedApp(ctx, given.svc_maintained_app_id);
   const version = app.manifest.versions[0]!;

@@ -53,14 +53,18 @@ export function versionFor({ versions }: Manifest, pin: string): CatalogueVersio
   return found ?? null;
 }
 
-interface Wanted {
+interface DesiredUpdate {
   readonly app: AppRow;
   readonly version: CatalogueVersion;
   readonly pin: string;
 }
 
 /** Downloads the version, unless the package is that version. Another change of the package meanwhile wins. */
-async function switchVersion(ctx: Context, before: Installer, { app, version, pin }: Wanted): Promise<Installer> {
+async function switchVersion(
+  ctx: Context,
+  before: Installer,
+  { app, version, pin }: DesiredUpdate,
+): Promise<Installer> {
   const read = readOf(app, version);
   const file = await downloadVersion(ctx, version);
   return changingPackages(ctx, async (inside) => {

@@ -61,9 +61,9 @@ export function textsFor({ read, scripts }: Pick<ReadFile, "read" | "scripts">, 
   return isScript(read.kind) ? { ...texts, install_script: scripts.install } : texts;
 }
 
-type Given = z.output<typeof packagesApi.upload.body>;
+type UploadInput = z.output<typeof packagesApi.upload.body>;
 
-export async function uploadPackage(ctx: Context, given: Given): Promise<{ software_package: Package }> {
+export async function uploadPackage(ctx: Context, given: UploadInput): Promise<{ software_package: Package }> {
   const team = await teamScope(ctx, "packages:write", given.team_id);
   const file = fileOf(given.software);
   const found = await readInstaller(ctx, file, FILE);

@@ -16,7 +16,7 @@ import { type OwnCve, ownCves, vulnerabilityRenderer } from "../software/vulnera
 import { systemCpes } from "../vulnerabilities/matching/systems.ts";
 import { type Kernel, kernelsBySystem } from "./kernels.ts";
 
-type Row = RowOf<typeof osVersions>;
+type OsVersionRow = RowOf<typeof osVersions>;
 type ListQuery = z.output<typeof osVersionsApi.list.query>;
 type GetQuery = z.output<typeof osVersionsApi.get.query>;
 
@@ -28,7 +28,7 @@ async function hostsFor(ctx: Context, teamId: number | undefined): Promise<Predi
   return and(visible(ctx, "software:list"), inTeam(teamId));
 }
 
-const isOn = (platform: OsPlatform, row: Row): boolean =>
+const isOn = (platform: OsPlatform, row: OsVersionRow): boolean =>
   platform === "linux" ? platformFamily(row.platform) === "linux" : row.platform === platform;
 
 function checkNames(query: ListQuery): void {
@@ -65,7 +65,7 @@ export async function listOsVersions(ctx: Context, query: ListQuery) {
 }
 
 interface Counted {
-  readonly row: Row;
+  readonly row: OsVersionRow;
   readonly count: number;
 }
 

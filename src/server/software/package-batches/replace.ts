@@ -16,7 +16,7 @@ import { iconOf } from "../self-service/icon-rows.ts";
 import { titleIdFor } from "../software/titles/titles.ts";
 import { type FoundPackage, labelOf, naming } from "./find.ts";
 
-interface Wanted {
+interface DesiredPackages {
   readonly items: readonly BatchPackage[];
   /** In the order of the items. */
   readonly found: readonly FoundPackage[];
@@ -26,7 +26,7 @@ interface Wanted {
 export async function replacePackages(
   inside: Context,
   team: TeamScope,
-  { items, found }: Wanted,
+  { items, found }: DesiredPackages,
 ): Promise<PackageBatch["packages"]> {
   const { store } = inside;
   const rows = await store.softwareInstallers.list({ where: inTeam(team.team_id ?? 0) });

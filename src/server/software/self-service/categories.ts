@@ -51,9 +51,9 @@ export async function listCategories(ctx: Context, query: z.output<typeof selfSe
   return categoriesOfTeam(ctx, team_id, query);
 }
 
-type Given = z.output<typeof selfServiceCategoriesApi.create.body>;
+type CategoryInput = z.output<typeof selfServiceCategoriesApi.create.body>;
 
-export async function createCategory(ctx: Context, given: Given) {
+export async function createCategory(ctx: Context, given: CategoryInput) {
   const { team_id } = await teamScope(ctx, "categories:write", given.team_id);
   const name = checkName(given.name);
   return changing(ctx, async (inside) => {

@@ -15,9 +15,9 @@ import { dropIconOf, iconOf } from "./icon-rows.ts";
 import { titleOffers } from "./offers.ts";
 import { pngSize } from "./png.ts";
 
-type Given = z.output<typeof titleIconsApi.set.body>;
+type IconInput = z.output<typeof titleIconsApi.set.body>;
 
-export async function setIcon(ctx: Context, titleId: number, teamId: number | undefined, given: Given) {
+export async function setIcon(ctx: Context, titleId: number, teamId: number | undefined, given: IconInput) {
   if (teamId === undefined) throw badRequest("Param team_id is required", "team_id");
   const team = await teamScope(ctx, "packages:write", teamId);
   const file = await fileOf(ctx, given);
@@ -42,7 +42,7 @@ async function recordChange(inside: Context, team: TeamScope, titleId: number): 
   throw notThere(`the team offers no package and no app of the software title ${titleId}`);
 }
 
-async function fileOf(ctx: Context, { icon, hash_sha256, filename }: Given) {
+async function fileOf(ctx: Context, { icon, hash_sha256, filename }: IconInput) {
   if ((icon === undefined) === (hash_sha256 === undefined))
     throw badRequest("give either the file icon, or hash_sha256 of an icon that is stored already", "icon");
   if (icon !== undefined) {

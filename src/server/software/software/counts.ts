@@ -208,14 +208,14 @@ export async function recountSoftware(
   }
 }
 
-interface Found {
+interface CountedSums {
   readonly scopes: Map<number, TeamSums>;
   /** Differences that were recorded before. */
   readonly pending: readonly { id: number }[];
 }
 
 /** Null if the signal aborted. */
-async function countHosts(tx: ServerTx, signal: AbortSignal): Promise<Found | null> {
+async function countHosts(tx: ServerTx, signal: AbortSignal): Promise<CountedSums | null> {
   const scopes = new Map<number, TeamSums>([[ALL_HOSTS, { versions: new Map(), titles: new Map() }]]);
   const pending = await tx.softwareCountChanges.pick(["id"]);
   for (let last = 0; !signal.aborted; ) {

@@ -35,7 +35,7 @@ import { systemCpes } from "./matching/systems.ts";
 import { referenceLookup } from "./reference/lookup.ts";
 
 type ListQuery = z.output<typeof vulnerabilitiesApi.list.query>;
-type Row = RowOf<typeof vulnerabilities>;
+type VulnerabilityRow = RowOf<typeof vulnerabilities>;
 
 const newest: PageOptions = { defaultOrder: [{ column: "created_at", direction: "desc" }] };
 const byHosts: PageOptions = { orderBy: (_, direction) => ({ column: "hosts_count", direction }) };
@@ -117,7 +117,7 @@ async function mostHosts(store: ServerTx, scopes: Scopes, filter: Predicate, que
   return { rows, counts, count: counts.size, meta };
 }
 
-async function rowsInOrder(store: ServerTx, ids: readonly number[]): Promise<Row[]> {
+async function rowsInOrder(store: ServerTx, ids: readonly number[]): Promise<VulnerabilityRow[]> {
   const rows = byId(await store.vulnerabilities.getMany(ids));
   return ids.flatMap((id) => rows.get(id) ?? []);
 }
@@ -133,7 +133,12 @@ function sumsOf(rows: readonly { vulnerability_id: number; hosts_count: number }
   return sums;
 }
 
-const onWire = (ctx: Context, row: Row, hosts_count: number, countedAt: string | null): HostVulnerability => ({
+const onWire = (
+  ctx: Context,
+  row: VulnerabilityRow,
+  hosts_count: number,
+  countedAt: string | null,
+): HostVulnerability => ({
   cve: row.cve,
   created_at: row.created_at,
   hosts_count,
@@ -142,7 +147,7 @@ const onWire = (ctx: Context, row: Row, hosts_count: number, countedAt: string |
   ...(isPremium(ctx) ? detailsOf(row) : {}),
 });
 
-interface Asked {
+interface VulnerabilityRequest {
   readonly cve: string;
   readonly teamId: number | undefined;
   readonly reply: Reply;
@@ -156,7 +161,7 @@ async function unknown(store: ServerTx, cve: string): Promise<ApiError> {
 
 const CVE = /^CVE-\d{4}-\d{4,19}$/;
 
-export async function getVulnerability(ctx: Context, { cve, teamId, reply }: Asked) {
+export async function getVulnerability(ctx: Context, { cve, teamId, reply }: VulnerabilityRequest) {
   const { store } = ctx;
   if (!CVE.test(cve)) throw badRequest(`Invalid cve: ${cve}`, "cve");
   if (teamId !== undefined) {
@@ -182,7 +187,12 @@ export async function getVulnerability(ctx: Context, { cve, teamId, reply }: Ask
 }
 
 /** The stored number; after a comparison, hosts are counted only later. */
-async function hostsWith(ctx: Context, row: Row, scopes: Scopes, teamId: number | undefined): Promise<number> {
+async function hostsWith(
+  ctx: Context,
+  row: VulnerabilityRow,
+  scopes: Scopes,
+  teamId: number | undefined,
+): Promise<number> {
   const { store } = ctx;
   const stored = (await hostsOf(store, scopes, [row.id])).get(row.id);
   return stored ?? store.hosts.count(and(visible(ctx, "software:list"), inTeam(teamId), vulnerable(row.cve)));

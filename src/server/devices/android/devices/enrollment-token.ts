@@ -23,12 +23,12 @@ const Note = z.object({ team: z.int().nullable() });
 const keyOf = async (ctx: Pick<Context, "store" | "clock" | "random">): Promise<Uint8Array> =>
   Buffer.from(await serverSecret(ctx, AUDIENCE), "base64url");
 
-interface Asked {
+interface TokenRequest {
   readonly enroll_secret: string;
   readonly fully_managed: boolean;
 }
 
-export async function createEnrollmentToken(ctx: Context, asked: Asked): Promise<AndroidEnrollment> {
+export async function createEnrollmentToken(ctx: Context, asked: TokenRequest): Promise<AndroidEnrollment> {
   const found = await checkEnrollSecret(ctx, asked.enroll_secret, ctx);
   if ("wait" in found) {
     if (found.wait > 0) throw limitExceeded(found.wait);

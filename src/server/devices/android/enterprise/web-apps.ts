@@ -10,9 +10,9 @@ import { androidClient } from "../management/client.ts";
 import { AndroidError, orUpstreamError } from "../management/problem.ts";
 import { requireEnterprise } from "./enterprise.ts";
 
-type Given = z.output<typeof androidApi.addWebApp.body>;
+type WebAppInput = z.output<typeof androidApi.addWebApp.body>;
 
-export async function addWebApp(ctx: Context, { title, url, icon }: Given): Promise<{ app_store_id: string }> {
+export async function addWebApp(ctx: Context, { title, url, icon }: WebAppInput): Promise<{ app_store_id: string }> {
   const startUrl = addressOf(url);
   const icons = icon === undefined ? [] : [{ imageData: await imageOf(ctx, icon) }];
   const enterprise = await requireEnterprise(ctx);

@@ -186,13 +186,17 @@ async function updateToken(
   return "";
 }
 
-interface Given {
+interface CheckInContext {
   readonly host: HostRow | null;
   readonly identity: Identity;
   readonly serverUrl: string;
 }
 
-async function enrolled(inside: Context, device: Enrollment, { host, identity, serverUrl }: Given): Promise<void> {
+async function enrolled(
+  inside: Context,
+  device: Enrollment,
+  { host, identity, serverUrl }: CheckInContext,
+): Promise<void> {
   const { host_id, kind, enrollment_id } = device;
   if (!host) return;
   await Promise.all([

@@ -142,7 +142,7 @@ interface Answered {
   readonly body: Buffer;
 }
 
-interface Kept extends AppleAnswered {
+interface StoredAnswer extends AppleAnswered {
   readonly kind: string;
   /** What the device gets next, which was taken in the same transaction; null: nothing waited. */
   readonly next: Next | null;
@@ -154,7 +154,7 @@ async function keepAnswer(
   device: AnsweringDevice,
   { status, message, body }: Answered,
   queue: Queue | null,
-): Promise<Kept | null> {
+): Promise<StoredAnswer | null> {
   const { host_id: hostId } = device;
   const uuid = stringIn(message, "CommandUUID") ?? "";
   return ctx.store.tx(async (store) => {
@@ -187,7 +187,7 @@ async function keepAnswer(
   }, operationLock(hostId));
 }
 
-async function readAnswer(ctx: Context, kept: Kept): Promise<void> {
+async function readAnswer(ctx: Context, kept: StoredAnswer): Promise<void> {
   for (const { readers } of ctx.extensions.of(appleDevices)) await readers?.[kept.kind]?.(ctx, kept);
 }
 

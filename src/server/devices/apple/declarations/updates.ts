@@ -35,9 +35,9 @@ type Update = Omit<RowOf<typeof appleUpdates>, "revision">;
 type Target = Pick<Update, "version" | "deadline" | "basis">;
 
 /** What a setting means for all hosts that have it; null: there is no deadline. */
-type Wanted = { readonly version: string; readonly deadline: string } | { readonly days: number } | null;
+type Deadline = { readonly version: string; readonly deadline: string } | { readonly days: number } | null;
 
-function wantedIn({ minimum_version: version, deadline, deadline_days }: AppleUpdates): Wanted {
+function wantedIn({ minimum_version: version, deadline, deadline_days }: AppleUpdates): Deadline {
   if (version === LATEST) return deadline_days === null ? null : { days: deadline_days };
   return version === "" || deadline === "" ? null : { version, deadline };
 }
@@ -96,7 +96,7 @@ async function laggingHosts(ctx: Context): Promise<Predicate[]> {
 }
 
 /** Hosts whose system was too old are looked at again: it may have been updated. */
-function mayLag(wanted: Wanted, list: VersionList | null): Predicate {
+function mayLag(wanted: Deadline, list: VersionList | null): Predicate {
   if (wanted === null) return exists(appleUpdates, "id");
   const isCurrent =
     "days" in wanted
@@ -136,7 +136,7 @@ async function differencesOf(given: Context, hostIds: readonly number[]): Promis
     store.appleUpdates.list({ where: oneOf("id", hostIds) }),
   ]);
   const known = byId(rowsBefore);
-  const wantedBy = (host: (typeof hosts)[number]): Wanted =>
+  const wantedBy = (host: (typeof hosts)[number]): Deadline =>
     hasUpdates(host.platform) ? wantedIn(settings.get(host.team_id)![platforms[host.platform].setting]) : null;
   const newest = hosts.filter((host) => "days" in (wantedBy(host) ?? {})).map(({ id }) => id);
   const reports = byId(

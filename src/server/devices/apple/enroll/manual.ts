@@ -26,14 +26,17 @@ async function rightSecret(ctx: Context, secret: string) {
   throw invalid("enroll_secret", "is not an enroll secret of this server");
 }
 
-interface Wanted {
+interface ManualRequest {
   readonly enroll_secret?: string | undefined;
   /** 0: no team. */
   readonly team_id?: number | undefined;
 }
 
 /** For an admin, who gives it to the user of a device. */
-export async function manualProfile(ctx: Context, { enroll_secret: secret, team_id: id }: Wanted): Promise<Buffer> {
+export async function manualProfile(
+  ctx: Context,
+  { enroll_secret: secret, team_id: id }: ManualRequest,
+): Promise<Buffer> {
   if (secret !== undefined && id !== undefined)
     throw badRequest("enroll_secret and team_id cannot be combined: both decide the team", "team_id");
   await requireAppleMdm(ctx);

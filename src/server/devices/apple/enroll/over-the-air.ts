@@ -45,9 +45,9 @@ export async function otaStep(ctx: Context, secret: string, message: Buffer): Pr
   }
 }
 
-type Own = NonNullable<Awaited<ReturnType<typeof readOwnMachineInfo>>>;
+type SignedMachineInfo = NonNullable<Awaited<ReturnType<typeof readOwnMachineInfo>>>;
 
-function provedInfo({ clock }: Context, { identity, info }: Own, teamId: number | null): MachineInfo {
+function provedInfo({ clock }: Context, { identity, info }: SignedMachineInfo, teamId: number | null): MachineInfo {
   if (identity.purpose !== PURPOSE) throw new BadMachineInfo("its identity is for something else");
   if (identity.team_id !== teamId) throw new BadMachineInfo("its identity is for another team");
   if (clock.now() - Date.parse(identity.created_at) > SECOND_STEP) throw new BadMachineInfo("its identity is too old");

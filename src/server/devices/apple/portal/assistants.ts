@@ -56,14 +56,13 @@ async function chosenTeam(ctx: Context, action: "setup:read" | "setup:write", gi
 }
 
 export type SetupAssistantRow = RowOf<typeof setupAssistants>;
-type Row = SetupAssistantRow;
 
 interface NamedTeam {
   readonly id: number;
   readonly name: string;
 }
 
-const view = (row: Row): SetupAssistant => ({
+const view = (row: SetupAssistantRow): SetupAssistant => ({
   team_id: row.team_id,
   name: row.name,
   uploaded_at: row.uploaded_at,
@@ -88,8 +87,8 @@ export async function setAssistant(ctx: Context, given: SetSetupAssistant): Prom
 export async function keepAssistant(
   inside: Context,
   team: NamedTeam | null,
-  given: Pick<Row, "name" | "enrollment_profile">,
-): Promise<Row> {
+  given: Pick<SetupAssistantRow, "name" | "enrollment_profile">,
+): Promise<SetupAssistantRow> {
   const team_key = teamKey(team?.id ?? null);
   const [written] = await inside.store.setupAssistants.upsert(
     [{ team_key, team_id: team?.id ?? null, uploaded_at: inside.clock.iso(), ...given }],
@@ -99,7 +98,11 @@ export async function keepAssistant(
   return written!;
 }
 
-export async function dropAssistant(inside: Context, team: NamedTeam | null, { id, name }: Row): Promise<void> {
+export async function dropAssistant(
+  inside: Context,
+  team: NamedTeam | null,
+  { id, name }: SetupAssistantRow,
+): Promise<void> {
   await inside.store.setupAssistants.delete(eq("id", id));
   await recordActivity(inside, "deleted_macos_setup_assistant", { name, ...teamDetails(team) });
 }

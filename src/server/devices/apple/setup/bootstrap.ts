@@ -33,13 +33,12 @@ import type { bootstrapPackages } from "./tables.ts";
 import { checkPackage } from "./xar.ts";
 
 export type BootstrapRow = RowOf<typeof bootstrapPackages>;
-type Row = BootstrapRow;
-type Given = z.output<(typeof bootstrapApi)["upload"]["body"]>;
+type UploadInput = z.output<(typeof bootstrapApi)["upload"]["body"]>;
 
-export const packageOf = ({ store }: Pick<Context, "store">, teamId: number | null): Promise<Row | null> =>
+export const packageOf = ({ store }: Pick<Context, "store">, teamId: number | null): Promise<BootstrapRow | null> =>
   store.bootstrapPackages.first({ where: eq("team_key", teamKey(teamId)) });
 
-export async function addPackage(ctx: Context, given: Given): Promise<Record<string, never>> {
+export async function addPackage(ctx: Context, given: UploadInput): Promise<Record<string, never>> {
   const team = await teamFor(ctx, "setup:write", given.team_id);
   await requireAppleMdm(ctx);
   if (await packageOf(ctx, team.team_id)) throw hasOne(team);
@@ -58,7 +57,7 @@ export async function addPackage(ctx: Context, given: Given): Promise<Record<str
 export async function keepPackage(
   inside: Context,
   team: TeamName,
-  given: Pick<Row, "name" | "file_id">,
+  given: Pick<BootstrapRow, "name" | "file_id">,
 ): Promise<void> {
   const { team_id } = team;
   const row = { created_at: inside.clock.iso(), team_key: teamKey(team_id), team_id, token: inside.random.token(32) };
@@ -70,7 +69,7 @@ export async function keepPackage(
   await recordActivity(inside, "added_bootstrap_package", { bootstrap_package_name: given.name, ...team });
 }
 
-export async function dropPackage(inside: Context, team: TeamName, { id, name }: Row): Promise<void> {
+export async function dropPackage(inside: Context, team: TeamName, { id, name }: BootstrapRow): Promise<void> {
   await inside.store.bootstrapPackages.delete(eq("id", id));
   await recordActivity(inside, "deleted_bootstrap_package", { bootstrap_package_name: name, ...team });
 }
@@ -87,7 +86,7 @@ export async function checkFile(ctx: Context, { id, name }: Pick<StoredFile, "id
   }
 }
 
-async function requirePackage(ctx: Context, { team_id }: TeamName): Promise<Row> {
+async function requirePackage(ctx: Context, { team_id }: TeamName): Promise<BootstrapRow> {
   const row = await packageOf(ctx, team_id);
   if (!row) throw notThere("there is no bootstrap package");
   return row;

@@ -13,9 +13,11 @@ export async function setupSettings({ store, config }: Context, teamId: number |
   return (await mdmOfTeam({ store, config: config.over(store) }, teamId)).macos_setup;
 }
 
-type Given = { [K in keyof SetupSwitches]?: SetupSwitches[K] | undefined } & { team_id?: number | null | undefined };
+type SetupChange = { [K in keyof SetupSwitches]?: SetupSwitches[K] | undefined } & {
+  team_id?: number | null | undefined;
+};
 
-export async function changeSetup(ctx: Context, { team_id, ...given }: Given): Promise<Record<string, never>> {
+export async function changeSetup(ctx: Context, { team_id, ...given }: SetupChange): Promise<Record<string, never>> {
   const teamId = team_id || null;
   if (teamId === null) authorize(ctx, "setup:write", null);
   else await getTeamRow(ctx, "setup:write", teamId);
@@ -28,7 +30,7 @@ export async function changeSetup(ctx: Context, { team_id, ...given }: Given): P
 }
 
 /** The settings' own rule names their place in the configuration; this names the field of the request. */
-async function checkAccounts(ctx: Context, teamId: number | null, given: Given): Promise<void> {
+async function checkAccounts(ctx: Context, teamId: number | null, given: SetupChange): Promise<void> {
   const before = await setupSettings(ctx, teamId);
   // Turning the managed account off resets the type.
   const kept = given.enable_managed_local_account === false ? "admin" : before.end_user_local_account_type;

@@ -16,7 +16,7 @@ import { isReachable } from "../push/devices.ts";
 import { BadPushCertificate, type PushCertificateFile, readPrivateKey, readPushCertificate } from "./rules.ts";
 import type { applePushCertificates } from "./tables.ts";
 
-type Row = RowOf<typeof applePushCertificates>;
+type PushCertificateRow = RowOf<typeof applePushCertificates>;
 
 /** Uploads and deletions wait for each other, and for other changes of the configuration. */
 const LOCK = "config";
@@ -87,7 +87,7 @@ async function requestedKey(tx: ServerTx, file: PushCertificateFile): Promise<Ke
 }
 
 /** Devices are enrolled with the topic, so another one is another device management to them. */
-function checkTopic({ topic }: PushCertificateFile, before: Row | null, others: number): void {
+function checkTopic({ topic }: PushCertificateFile, before: PushCertificateRow | null, others: number): void {
   if (others === 0 && (before === null || before.topic === topic)) return;
   const was = before === null || before.topic === topic ? "another topic" : `the topic ${before.topic}`;
   const again = others === 1 ? "1 device is" : `${others} devices are`;
@@ -145,7 +145,8 @@ export async function deletePushCertificate(ctx: Context): Promise<void> {
   );
 }
 
-export const pushCertificateRow = (store: ServerTx): Promise<Row | null> => store.applePushCertificates.first({});
+export const pushCertificateRow = (store: ServerTx): Promise<PushCertificateRow | null> =>
+  store.applePushCertificates.first({});
 
 /** 400 while device management of Apple devices is turned off. */
 export async function getPushCertificate({ store }: Context): Promise<ApnsCertificate> {
@@ -154,7 +155,12 @@ export async function getPushCertificate({ store }: Context): Promise<ApnsCertif
   return viewCertificate(row);
 }
 
-export const viewCertificate = ({ common_name, serial_number, issuer, not_valid_after }: Row): ApnsCertificate => ({
+export const viewCertificate = ({
+  common_name,
+  serial_number,
+  issuer,
+  not_valid_after,
+}: PushCertificateRow): ApnsCertificate => ({
   common_name,
   serial_number,
   issuer,

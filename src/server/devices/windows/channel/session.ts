@@ -74,7 +74,7 @@ async function hostAfterAnswers(ctx: Context, enrollment: InSession): Promise<nu
   return host_id;
 }
 
-interface Known {
+interface KnownDevice {
   readonly enrollment: InSession;
   /** For the digest of the next message; null: it has a certificate. */
   readonly nonce: string | null;
@@ -86,7 +86,11 @@ interface Unknown {
 }
 
 /** The name in the message proves nothing: a certificate or a digest has to. */
-async function authenticate(ctx: Context, header: SyncHeader, certificate: Buffer | null): Promise<Known | Unknown> {
+async function authenticate(
+  ctx: Context,
+  header: SyncHeader,
+  certificate: Buffer | null,
+): Promise<KnownDevice | Unknown> {
   const enrollment = await ctx.running.of(enrolledByName).add(header.source);
   if (enrollment && certificate && (await isOfDevice(ctx, enrollment, certificate))) return { enrollment, nonce: null };
   if (enrollment && (await isAuthenticated(ctx, enrollment, header)))

@@ -84,7 +84,7 @@ function repliesIn(output: string): Replies {
   return replies;
 }
 
-interface Verdict {
+interface ProfileVerdict {
   readonly row: HostProfileRow;
   readonly event: ProfileEvent;
 }
@@ -94,7 +94,7 @@ async function verdictsOf(
   { store }: Pick<Services, "store">,
   reported: readonly ReportedValue<Replies>[],
   now: number,
-): Promise<Verdict[]> {
+): Promise<ProfileVerdict[]> {
   const byHost = new Map(reported.map(({ hostId, value }) => [hostId, value]));
   const rows = await rowsOf(store, [...byHost.keys()]);
   const checks = await checksOfRows(store, rows);

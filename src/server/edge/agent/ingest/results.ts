@@ -118,10 +118,10 @@ export const resultLimits = [
 /** Rows parsed before yielding to the event loop. */
 const ROWS_PER_PART = 2_000;
 
-type Asked = Pick<DetailQueries, "byName">;
+type QueriesByName = Pick<DetailQueries, "byName">;
 
 /** The members of the body. Throws `BadJson` if it is not a JSON object. */
-export async function parseWrite(body: string, { byName }: Asked): Promise<Record<string, unknown>> {
+export async function parseWrite(body: string, { byName }: QueriesByName): Promise<Record<string, unknown>> {
   if (body.length <= WHOLE_MAX) {
     const whole = { start: 0, end: body.length };
     const value = parseSparing(body, (name) => byName.get(name)?.isLarge === true) ?? parseSpan(body, whole);
@@ -167,7 +167,7 @@ const hasWide = (queries: unknown): boolean =>
 
 const small = (body: string, span: Span): unknown => (span.end - span.start > WHOLE_MAX ? null : parseSpan(body, span));
 
-export function readResults(write: Record<string, unknown>, { byName }: Asked): WriteResults {
+export function readResults(write: Record<string, unknown>, { byName }: QueriesByName): WriteResults {
   const queries = isRecord(write.queries) ? write.queries : {};
   const statuses = isRecord(write.statuses) ? write.statuses : {};
   const ok = (name: string) => isOk(Object.hasOwn(statuses, name) ? statuses[name] : undefined);

@@ -65,13 +65,13 @@ export async function makeEnrollCommands(visit: Visit): Promise<Answer> {
   }
 }
 
-interface Outcome {
+interface FormOutcome {
   readonly made?: EnrollToken;
   readonly refused?: string | Html;
   readonly status?: number;
 }
 
-async function shown(visit: Visit, { made, refused, status }: Outcome): Promise<PageContent> {
+async function shown(visit: Visit, { made, refused, status }: FormOutcome): Promise<PageContent> {
   const { ctx, form } = visit;
   if (!maySomewhere(ctx.user, "enroll_secrets:read")) throw forbidden();
   const teams = await teamsOf(visit);

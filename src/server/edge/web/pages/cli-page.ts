@@ -9,14 +9,14 @@ import type { Answer, Page, PageContent, Visit } from "../page.ts";
 
 const PATH = "/cli-login";
 
-interface Asked {
+interface LoginRequest {
   readonly port: string;
   readonly challenge: string;
   readonly state: string;
 }
 
 /** Null unless the address has the form that the command line creates. */
-function askedBy(given: URLSearchParams): Asked | null {
+function askedBy(given: URLSearchParams): LoginRequest | null {
   const [port, challenge, state] = ["port", "challenge", "state"].map((name) => given.get(name) ?? "");
   const isRight =
     /^[1-9]\d{3,4}$/.test(port!) &&
@@ -27,7 +27,8 @@ function askedBy(given: URLSearchParams): Asked | null {
   return isRight ? { port: port!, challenge: challenge!, state: state! } : null;
 }
 
-const queryOf = ({ port, challenge, state }: Asked): string => String(new URLSearchParams({ port, challenge, state }));
+const queryOf = ({ port, challenge, state }: LoginRequest): string =>
+  String(new URLSearchParams({ port, challenge, state }));
 
 async function ask(visit: Visit): Promise<Answer> {
   const { ctx, url } = visit;
@@ -58,7 +59,7 @@ const loopback = (port: string, answer: Record<string, string>): string =>
  * Redirects to the identity provider at once if the command line requested it. Only once, because the browser may not
  * keep cookies.
  */
-async function signInFirst({ ctx, url, sendCookie }: Visit, asked: Asked): Promise<Answer> {
+async function signInFirst({ ctx, url, sendCookie }: Visit, asked: LoginRequest): Promise<Answer> {
   const back = `${PATH}?${queryOf(asked)}`;
   if (url.searchParams.get("sso") !== "1" || !(await ssoInfo(ctx)).sso_enabled)
     return { to: `/login?next=${encodeURIComponent(back)}` };

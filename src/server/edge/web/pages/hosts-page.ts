@@ -105,14 +105,14 @@ function known(given: URLSearchParams): URLSearchParams {
   );
 }
 
-interface Found {
+interface HostsResult {
   readonly hosts: readonly Host[];
   readonly meta: { has_next_results: boolean; has_previous_results: boolean };
   readonly total: number;
 }
 
 /** An invalid filter is reported beside the filters, so that the viewer can correct it. */
-async function search(ctx: Context, params: URLSearchParams): Promise<Found | { error: ApiError }> {
+async function search(ctx: Context, params: URLSearchParams): Promise<HostsResult | { error: ApiError }> {
   const query = { ...Object.fromEntries(params), page: pageNumber(params), per_page: PER_PAGE, with_count: true };
   try {
     const { value, reply } = await callWhole(ctx, hostsApi.list, {
@@ -132,7 +132,7 @@ async function labelChoices(ctx: Context): Promise<Choice[]> {
   return [{ value: "", text: "Any" }, ...named.sort((a, b) => a.text.localeCompare(b.text))];
 }
 
-function results(ctx: Context, params: URLSearchParams, { hosts, meta, total }: Found): Html {
+function results(ctx: Context, params: URLSearchParams, { hosts, meta, total }: HostsResult): Html {
   const shown = columns(ctx);
   const start = pageNumber(params) * PER_PAGE;
   return html`<section class="card" aria-labelledby="found"><div class="head"><h2 id="found">${plural(total, "host")}</h2>

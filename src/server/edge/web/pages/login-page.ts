@@ -63,14 +63,18 @@ export async function enter(visit: Visit, { token, user }: LoginReply, next: str
   });
 }
 
-interface Outcome {
+interface FormOutcome {
   readonly email?: string;
   readonly wrong?: string;
   readonly status?: number;
   readonly retryAfter?: number | null;
 }
 
-async function form(visit: Visit, next: string, { email, wrong, status, retryAfter }: Outcome): Promise<PageContent> {
+async function form(
+  visit: Visit,
+  next: string,
+  { email, wrong, status, retryAfter }: FormOutcome,
+): Promise<PageContent> {
   const { ctx, url } = visit;
   const { settings: sso } = await call(ctx, ssoApi.settings);
   const code = url.searchParams.get("status") ?? "";

@@ -28,12 +28,12 @@ const done: Record<string, string> = {
   password: "Your password was changed. Your other sessions and tokens were ended.",
 };
 
-type Made = z.output<typeof tokensApi.create.response>;
+type CreatedToken = z.output<typeof tokensApi.create.response>;
 
 type Form = "token" | "password" | "email";
 
-interface Outcome {
-  readonly made?: Made;
+interface FormOutcome {
+  readonly made?: CreatedToken;
   readonly error?: ApiError;
   /** The form to which the error belongs. */
   readonly of?: Form;
@@ -99,7 +99,7 @@ async function refusable(visit: Visit, of: Form, given: string, act: () => Promi
   }
 }
 
-async function profile(visit: Visit, outcome: Outcome): Promise<PageContent> {
+async function profile(visit: Visit, outcome: FormOutcome): Promise<PageContent> {
   const { ctx, url } = visit;
   const [{ user }, { sessions }] = await Promise.all([
     call(ctx, usersApi.me),
@@ -135,7 +135,7 @@ ${rowsCard(
   };
 }
 
-const madeCard = ({ token, name, expires_at }: Made): Html => html`<section class="card" aria-labelledby="made">
+const madeCard = ({ token, name, expires_at }: CreatedToken): Html => html`<section class="card" aria-labelledby="made">
 <h2 id="made">Your new API token</h2>
 <div class="message good" role="status"><p>Copy it now: it is shown only once.</p></div>
 <code class="token" id="new-token">${token}</code>
@@ -156,12 +156,12 @@ function whoCard(user: User): Html {
   ])}</section>`;
 }
 
-const wrongField = ({ error, of }: Outcome, form: Outcome["of"], name: string): string | undefined => {
+const wrongField = ({ error, of }: FormOutcome, form: FormOutcome["of"], name: string): string | undefined => {
   const found = of === form ? error?.errors.find((one) => one.name === name) : undefined;
   return found && `${found.reason.charAt(0).toUpperCase()}${found.reason.slice(1)}.`;
 };
 /** The error of the form if it belongs to none of its fields. */
-const wrongForm = (outcome: Outcome, form: Outcome["of"], names: readonly string[]): Html | false =>
+const wrongForm = (outcome: FormOutcome, form: FormOutcome["of"], names: readonly string[]): Html | false =>
   outcome.error !== undefined &&
   outcome.of === form &&
   !names.some((name) => wrongField(outcome, form, name)) &&
@@ -169,7 +169,7 @@ const wrongForm = (outcome: Outcome, form: Outcome["of"], names: readonly string
 
 const tokenCard = (
   visit: Visit,
-  outcome: Outcome,
+  outcome: FormOutcome,
 ): Html => html`<section class="card" aria-labelledby="token"><h2 id="token">Get API token</h2>
 <p class="small quiet">For programs and the command line. It has the same rights as you.</p>
 ${wrongForm(outcome, "token", ["name"])}
@@ -180,7 +180,7 @@ ${select("expires_in", "Expires after", "90d", lifetimes)}
 
 const emailCard = (
   visit: Visit,
-  outcome: Outcome,
+  outcome: FormOutcome,
   isMailed: boolean,
 ): Html => html`<section class="card" aria-labelledby="email"><h2 id="email">Change email</h2>
 ${wrongForm(outcome, "email", ["email", "password"])}
@@ -191,7 +191,7 @@ ${field({ name: "password", label: "Your password", type: "password", autocomple
 
 const passwordCard = (
   visit: Visit,
-  outcome: Outcome,
+  outcome: FormOutcome,
 ): Html => html`<section class="card" aria-labelledby="password"><h2 id="password">Change password</h2>
 ${wrongForm(outcome, "password", ["old_password", "new_password", "new_password_again"])}
 <form method="post" action="/profile/password">${visit.csrf()}

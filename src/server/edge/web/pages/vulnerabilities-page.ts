@@ -103,14 +103,14 @@ ${found instanceof ApiError ? alert(reasonOf(found)) : results(ctx, params, foun
   };
 }
 
-interface Found {
+interface VulnerabilitiesResult {
   readonly vulnerabilities: readonly HostVulnerability[];
   readonly count: number;
   readonly vulnerability_data_imported_at: string | null;
   readonly meta: { readonly has_next_results: boolean; readonly has_previous_results: boolean };
 }
 
-function results(ctx: Context, params: URLSearchParams, found: Found): Html {
+function results(ctx: Context, params: URLSearchParams, found: VulnerabilitiesResult): Html {
   const { vulnerabilities, count, vulnerability_data_imported_at, meta } = found;
   const shown = columns(ctx);
   const team = params.get("team_id") ?? "";

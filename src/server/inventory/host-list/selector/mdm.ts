@@ -8,7 +8,7 @@ import { hostMunki } from "../../../hosts/munki/tables.ts";
 import { settingsAre } from "../../../hosts/os-settings/summary.ts";
 import { and, eq, exists, has, isNull, not, oneOf, or, type Predicate } from "../../../platform/store/query.ts";
 
-type Given<K extends keyof HostFilter> = NonNullable<HostFilter[K]>;
+type FilterValue<K extends keyof HostFilter> = NonNullable<HostFilter[K]>;
 
 const enrollments = {
   manual: ["On (manual)"],
@@ -18,7 +18,7 @@ const enrollments = {
   unenrolled: ["Off"],
 } as const;
 
-export const enrolledAs = (status: Given<"mdm_enrollment_status">): Predicate =>
+export const enrolledAs = (status: FilterValue<"mdm_enrollment_status">): Predicate =>
   exists(hostMdm, "id", oneOf("enrollment_status", enrollments[status]));
 
 export const inSolution = (id: number): Predicate => exists(hostMdm, "id", eq("solution_id", id));
@@ -53,7 +53,7 @@ export const withProfile = (uuid: string, status: ProfileStatus): Predicate => {
   );
 };
 
-export const bootstrapPackage = (status: Given<"bootstrap_package">): Predicate =>
+export const bootstrapPackage = (status: FilterValue<"bootstrap_package">): Predicate =>
   exists(hostBootstrap, "id", eq("status", status));
 
 export const withMunkiIssue = (id: number): Predicate => exists(hostMunki, "id", has("issue_ids", id));

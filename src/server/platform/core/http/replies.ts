@@ -7,7 +7,7 @@ import { partOf } from "./byte-range.ts";
 import type { Reply } from "./route.ts";
 import { JsonStream, JsonWithBytes } from "./text-stream.ts";
 
-interface Asked {
+interface RequestHead {
   readonly method: string;
   readonly headers: { get(name: string): string | null };
 }
@@ -18,7 +18,7 @@ export async function responseOf(
   value: unknown,
   reply: Reply,
   base: Readonly<Record<string, string>>,
-  asked: Asked,
+  asked: RequestHead,
 ): Promise<Response> {
   const whole = wholeReply(endpoint, value, reply, base);
   if (whole !== null) {
@@ -99,7 +99,7 @@ function streamed({ body, headers: own, name }: StreamedBody, status: number, he
 }
 
 /** RFC 9110, sections 8.8.3 and 14; RFC 9530 for the digest, which is that of the whole content. */
-async function download(file: Download, status: number, headers: Headers, asked: Asked): Promise<Response> {
+async function download(file: Download, status: number, headers: Headers, asked: RequestHead): Promise<Response> {
   const { size, sha256, name, type } = file;
   const etag = file.etag ?? (sha256 === undefined ? null : `"${sha256}"`);
   headers.set("accept-ranges", "bytes");

@@ -16,7 +16,7 @@ const CLOCKS_DIFFER_SECONDS = 60;
 const Keys = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) });
 type KeySet = ReturnType<typeof createLocalJWKSet>;
 
-interface Known {
+interface CachedKeys {
   readAt: number;
   failedAt: number;
   keys: KeySet | null;
@@ -24,7 +24,7 @@ interface Known {
   reading: Promise<KeySet> | null;
 }
 
-type PublishedKeys = Part<Known>;
+type PublishedKeys = Part<CachedKeys>;
 
 /** Every server keeps the keys that it has read last. */
 export const publishedKeys = (name: string): PublishedKeys =>

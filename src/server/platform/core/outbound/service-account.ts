@@ -14,7 +14,7 @@ export interface ServiceAccount {
   readonly key: KeyObject;
 }
 
-interface Wanted {
+interface TokenRequest {
   readonly scope: string;
   /** The user on whose behalf the account acts; without one, it acts on its own. */
   readonly subject?: string;
@@ -34,7 +34,7 @@ const Reply = z.object({ access_token: z.string().min(1).max(16_384), expires_in
 export async function askForToken(
   services: Pick<Services, "running" | "dryRun" | "settings" | "clock">,
   { email, keyId, key }: ServiceAccount,
-  { scope, subject }: Wanted,
+  { scope, subject }: TokenRequest,
 ): Promise<{ token: AccessToken } | { refusal: OutboundReply }> {
   const { clock, settings } = services;
   const issued = Math.floor(clock.now() / 1000);

@@ -12,7 +12,7 @@ import { deleteRows, insertRows, updateEachRow, updateRows, upsertRows } from ".
 
 const everything: Predicate = { op: "all" };
 const BATCH_SIZE = 500;
-type Given = Readonly<Record<string, unknown>>;
+type InputRow = Readonly<Record<string, unknown>>;
 
 export class MemoryCollection<T extends Table> implements Collection<T> {
   readonly table: T;
@@ -219,7 +219,7 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
   ): Promise<Pick<RowOf<T>, K>[]> {
     return this.session.write((change) => {
       const shown = this.shownBy(returning);
-      return insertRows(this.memory, this.held, change, rows as readonly Given[]).map(shown);
+      return insertRows(this.memory, this.held, change, rows as readonly InputRow[]).map(shown);
     });
   }
 
@@ -229,12 +229,12 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
   ): Promise<Pick<RowOf<T>, K>[]> {
     return this.session.write((change) => {
       const shown = this.shownBy(returning);
-      return upsertRows(this.memory, this.held, change, rows as readonly Given[], shape).map(shown);
+      return upsertRows(this.memory, this.held, change, rows as readonly InputRow[], shape).map(shown);
     });
   }
 
   update({ where, set }: { where: Predicate; set: Partial<InsertOf<T>> }): Promise<number> {
-    return this.session.write((change) => updateRows(this.memory, this.held, change, where, set as Given));
+    return this.session.write((change) => updateRows(this.memory, this.held, change, where, set as InputRow));
   }
 
   updateEach(changes: readonly ({ id: number } & Partial<InsertOf<T>>)[]): Promise<number> {

@@ -10,7 +10,7 @@ import type { Memory } from "./memory.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import type { MemoryRow } from "./values.ts";
 
-type Given = Readonly<Record<string, unknown>>;
+type InputRow = Readonly<Record<string, unknown>>;
 
 function insertKept(memoryTable: MemoryTable, change: Change, values: Record<string, unknown>): MemoryRow {
   if (values.id === null) values.id = memoryTable.nextId;
@@ -42,7 +42,7 @@ export function insertRows(
   memory: Memory,
   memoryTable: MemoryTable,
   change: Change,
-  given: readonly Given[],
+  given: readonly InputRow[],
 ): MemoryRow[] {
   const checked = given.map((row) => memoryTable.forms.keep(wholeRow(memoryTable.table, row)));
   return change.atomically(() => {
@@ -56,14 +56,14 @@ export function insertRows(
 function finder(
   memoryTable: MemoryTable,
   on: readonly string[],
-): { key(row: Given): unknown; id(row: Given): number | null } {
+): { key(row: InputRow): unknown; id(row: InputRow): number | null } {
   if (on.length === 1 && on[0] === "id")
     return { key: (row) => row.id, id: (row) => (memoryTable.rows.has(row.id as number) ? (row.id as number) : null) };
   const sameColumns = (index: ColumnIndex) =>
     index.unique && index.columns.length === on.length && on.every((column) => index.columns.includes(column));
   const index = memoryTable.indexes.find(sameColumns);
   if (!index) throw new Error(`${memoryTable.table.name}: ${on.join(", ")} is not declared unique`);
-  const differs = (row: Given) => index.nullsDiffer && index.columns.some((column) => row[column] === null);
+  const differs = (row: InputRow) => index.nullsDiffer && index.columns.some((column) => row[column] === null);
   return {
     key: (row) => (differs(row) ? null : index.keyOf(row)),
     id(row) {
@@ -83,7 +83,7 @@ export function upsertRows(
   memory: Memory,
   memoryTable: MemoryTable,
   change: Change,
-  given: readonly Given[],
+  given: readonly InputRow[],
   { on, set }: UpsertColumns,
 ): MemoryRow[] {
   const find = finder(memoryTable, on);
@@ -129,7 +129,7 @@ function updateKept(
   memoryTable: MemoryTable,
   change: Change,
   id: number,
-  values: Given,
+  values: InputRow,
   columns: readonly string[],
 ): MemoryRow | null {
   const before = memoryTable.rows.get(id)!;
@@ -140,14 +140,14 @@ function updateKept(
   return replaceRow(memoryTable, change, before, changed);
 }
 
-function replaceRow(memoryTable: MemoryTable, change: Change, before: MemoryRow, values: Given): MemoryRow {
+function replaceRow(memoryTable: MemoryTable, change: Change, before: MemoryRow, values: InputRow): MemoryRow {
   const row = memoryTable.forms.change(before, values);
   memoryTable.checkUnique(row);
   change.set(memoryTable, row.id, row);
   return row;
 }
 
-function checkedPart(memoryTable: MemoryTable, given: Given): Record<string, unknown> {
+function checkedPart(memoryTable: MemoryTable, given: InputRow): Record<string, unknown> {
   const values = memoryTable.forms.keep(partRow(memoryTable.table, given));
   if ("id" in values) throw new BadRow(`${memoryTable.table.name}.id: an id cannot be changed`);
   return values;
@@ -160,7 +160,7 @@ export function updateRows(
   memoryTable: MemoryTable,
   change: Change,
   where: Predicate,
-  set: Given,
+  set: InputRow,
 ): number {
   const values = checkedPart(memoryTable, set);
   const picked = [...new Filter(memory).rows(memoryTable, where)].sort(byId);
@@ -175,7 +175,7 @@ export function updateEachRow(
   memory: Memory,
   memoryTable: MemoryTable,
   change: Change,
-  changes: readonly (Given & { readonly id: number })[],
+  changes: readonly (InputRow & { readonly id: number })[],
 ): number {
   const byRow = new Map(changes.map(({ id, ...given }) => [id, checkedPart(memoryTable, given)]));
   return change.atomically(() => {

@@ -5,7 +5,7 @@ import { gt, oneOf } from "../../../platform/store/query.ts";
 import { requestRecount } from "./state.ts";
 import { notVulnerable, type Severity, writeVersions } from "./write-severities.ts";
 
-type Known = Omit<Severity, "id" | "is_vulnerable">;
+type KnownSeverity = Omit<Severity, "id" | "is_vulnerable">;
 
 const known = ["cve", "cvss_score", "epss_probability", "cisa_known_exploit", "cve_published"] as const;
 
@@ -20,7 +20,7 @@ export async function writeSeverities(
 ): Promise<void> {
   const pairs = await tx.softwareCves.pick(["software_id", "cve"], { where: oneOf("software_id", softwareIds) });
   const cves = [...new Set(pairs.map(({ cve }) => cve))];
-  const details = new Map<string, Known>();
+  const details = new Map<string, KnownSeverity>();
   for await (const some of parts(cves))
     for (const row of await tx.vulnerabilities.pick(known, { where: oneOf("cve", some) })) details.set(row.cve, row);
   await writeVersions(tx, worstOf(softwareIds, pairs, details), products);
@@ -29,7 +29,7 @@ export async function writeSeverities(
 function worstOf(
   ids: readonly number[],
   pairs: readonly { software_id: number; cve: string }[],
-  details: ReadonlyMap<string, Known>,
+  details: ReadonlyMap<string, KnownSeverity>,
 ): Severity[] {
   const worst = new Map<number, Severity>(ids.map((id) => [id, { id, ...notVulnerable }]));
   for (const { software_id: id, cve } of pairs) {

@@ -21,7 +21,7 @@ interface Rows {
   readonly sha256: string;
 }
 
-interface Wanted {
+interface DesiredLogo {
   readonly value: z.output<typeof Value>;
   /** If the request contains the image. */
   readonly content: Buffer | undefined;
@@ -31,7 +31,7 @@ async function* parts(content: Uint8Array): AsyncGenerator<Uint8Array> {
   yield content;
 }
 
-const logoKind = (mode: LogoMode): Kind<Rows, Wanted, void> => {
+const logoKind = (mode: LogoMode): Kind<Rows, DesiredLogo, void> => {
   const name = `logo_${mode}`;
   return {
     name,
@@ -58,7 +58,7 @@ const logoKind = (mode: LogoMode): Kind<Rows, Wanted, void> => {
       return { value, content };
     },
     prepare: keepImages,
-    async write(work: Work, { steps }: Part<Rows, Wanted, void>) {
+    async write(work: Work, { steps }: Part<Rows, DesiredLogo, void>) {
       const changed = steps.filter((step) => differs(work, step, step.wanted.value));
       for (const step of changed) {
         const { value, content } = step.wanted;
@@ -83,7 +83,7 @@ const logoKind = (mode: LogoMode): Kind<Rows, Wanted, void> => {
 const inside = ({ ctx }: Work): Context => ({ ...ctx, config: ctx.config.over(ctx.store) });
 
 /** Stores the images that the request contains, before the transaction. A dry run stores nothing. */
-async function keepImages(ctx: Context, steps: readonly Step<Wanted>[]): Promise<void> {
+async function keepImages(ctx: Context, steps: readonly Step<DesiredLogo>[]): Promise<void> {
   if (ctx.dryRun !== null) return;
   for (const step of steps) {
     const { content } = step.wanted;

@@ -47,7 +47,7 @@ const scopeOf = ({ teams }: Work, owner: string | null): TeamScope =>
 /** A package that no object has any more after an apply, with the change that caused it. */
 type Left = { readonly entry: PackageEntry; readonly by: RequestedChange };
 
-interface Kept {
+interface StoredPackages {
   readonly left: readonly Left[];
   readonly sizes: PackageSizes;
 }
@@ -78,7 +78,7 @@ export async function writePackages(work: Work, { rows, steps, gone, prepared }:
     });
   }
   const left: readonly Left[] = giving.filter(({ entry }) => titles.isLeft(entry));
-  work.kept.set(KIND, { left, sizes } satisfies Kept);
+  work.kept.set(KIND, { left, sizes } satisfies StoredPackages);
   count(work, changed);
 }
 
@@ -183,7 +183,7 @@ function setupOf(
 /** After policies have been written, which may install a package that is deleted no more. */
 export async function deletePackages(work: Work, { gone }: PackagePart): Promise<void> {
   const { ctx } = work;
-  const { left, sizes } = work.kept.get(KIND) as Kept;
+  const { left, sizes } = work.kept.get(KIND) as StoredPackages;
   for (const { entry, by } of left)
     await locating(by, async () => {
       const row = await ctx.store.softwareInstallers.get(entry.id);

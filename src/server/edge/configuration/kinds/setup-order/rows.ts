@@ -58,14 +58,14 @@ async function appsOf(ctx: Context, shared: SharedRows): Promise<SetupSoftware[]
     .map(({ key, rows }) => software((JSON.parse(key) as string[])[2]!, rows, (now, at) => chooseApp(store, now, at)));
 }
 
-type Row = ChosenForSetup & {
+type SetupOrderRow = ChosenForSetup & {
   readonly team_id: number | null;
   readonly title_id: number;
   readonly platform: SetupPlatform;
 };
 type Choose<R> = (row: R, at: { readonly platform: SetupPlatform; readonly position: number }) => Promise<void>;
 
-function software<R extends Row>(name: string, rows: readonly R[], choose: Choose<R>): SetupSoftware {
+function software<R extends SetupOrderRow>(name: string, rows: readonly R[], choose: Choose<R>): SetupSoftware {
   const places = rows.flatMap((row) =>
     setupPlatforms.flatMap((platform) => {
       const position = positionDuringSetup(row, row.platform, platform);
