@@ -73,3 +73,7 @@ function aType(expected: string): string {
 const valueText = (value: unknown): string => (value === "" ? "empty" : String(value));
 
 const anyOf = (values: readonly string[]): string => (values.length === 1 ? values[0]! : `one of ${values.join(", ")}`);
+
+/** The JSON type of a value. */
+export const jsonType = (value: unknown): string =>
+  value === null ? "null" : Array.isArray(value) ? "array" : typeof value;

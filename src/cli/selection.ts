@@ -3,8 +3,8 @@
 import type { Approval } from "../api/hosts/approvals.ts";
 import { type Selection, selectionHeaders, selectionOf } from "../api/hosts/selection.ts";
 import { ApiCallError } from "../client/errors.ts";
+import { plural } from "../text/plural.ts";
 import { CliError } from "./errors.ts";
-import { plural } from "./output/text.ts";
 
 export const selectionOfHosts = (hosts: readonly { readonly id: number }[]): Promise<Selection> =>
   selectionOf(hosts.map(({ id }) => id));

@@ -41,12 +41,12 @@ function multipartBody(takes: Multipart, fields: Readonly<Record<string, unknown
   const texts = given
     .filter((field) => !isFile(field))
     .flatMap(([name, value]) =>
-      listOf(value).map((one) => ({ head: head(boundary, name), text: `${textOf(one)}\r\n` })),
+      valuesOf(value).map((one) => ({ head: head(boundary, name), text: `${fieldText(one)}\r\n` })),
     );
   const files = given
     .filter(isFile)
     .flatMap(([name, value]) =>
-      (listOf(value) as UploadSource[]).map((source) => ({ head: head(boundary, name, source), source })),
+      (valuesOf(value) as UploadSource[]).map((source) => ({ head: head(boundary, name, source), source })),
     );
   const end = encoder.encode(`--${boundary}--\r\n`);
   const known = texts.map(({ head: start, text }) => encoder.encode(start + text));
@@ -69,14 +69,14 @@ function multipartBody(takes: Multipart, fields: Readonly<Record<string, unknown
   };
 }
 
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
+const valuesOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
 
-const textOf = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
+const fieldText = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
 function head(boundary: string, name: string, file?: UploadSource): string {
-  const quoted = (text: string) =>
+  const parameter = (text: string) =>
     text.replace(/["\r\n]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
-  const named = file === undefined ? "" : `; filename="${quoted(file.name)}"`;
+  const named = file === undefined ? "" : `; filename="${parameter(file.name)}"`;
   const type = file === undefined ? "" : `Content-Type: ${file.type ?? "application/octet-stream"}\r\n`;
-  return `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"${named}\r\n${type}\r\n`;
+  return `--${boundary}\r\nContent-Disposition: form-data; name="${parameter(name)}"${named}\r\n${type}\r\n`;
 }

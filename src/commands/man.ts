@@ -5,8 +5,8 @@ import { BaseCommand } from "../cli/base-command.ts";
 import { usage } from "../cli/errors.ts";
 import { args, generalFlags } from "../cli/flags.ts";
 import { manPages, pageOf } from "../cli/help/man.ts";
-import { plural } from "../cli/output/text.ts";
 import { wholeConfig } from "../cli/run/config.ts";
+import { plural } from "../text/plural.ts";
 
 export default class Man extends BaseCommand {
   static override summary = "Print the manual page of a command, or write all of them.";

@@ -1,5 +1,6 @@
 // What hosts run to install and uninstall a package if nobody has written scripts for it. The agent names the downloaded
 // file in INSTALLER_PATH.
+import { quotedShellWord } from "../text/shell.ts";
 import type { PackageInfo, PackageKind } from "./package.ts";
 
 interface DefaultScripts {
@@ -13,8 +14,6 @@ const none: DefaultScripts = { install: "", uninstall: "" };
 const lines = (...all: readonly string[]): string => `${all.join("\n")}\n`;
 const shell = (...all: readonly string[]): string => lines("#!/bin/sh", ...all);
 
-/** For a shell: whatever it contains is one word. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 /** For PowerShell. */
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
@@ -29,7 +28,7 @@ const makers: Readonly<Record<PackageKind, (info: PackageInfo) => DefaultScripts
     uninstall: shell(
       "set -e",
       "export DEBIAN_FRONTEND=noninteractive",
-      `apt-get remove --purge --assume-yes ${quoted(name)}`,
+      `apt-get remove --purge --assume-yes ${quotedShellWord(name)}`,
     ),
   }),
   rpm: ({ name }) => ({
@@ -49,10 +48,10 @@ const makers: Readonly<Record<PackageKind, (info: PackageInfo) => DefaultScripts
       "set -e",
       "for tool in dnf yum; do",
       '  if command -v "$tool" > /dev/null; then',
-      `    exec "$tool" remove --assumeyes ${quoted(name)}`,
+      `    exec "$tool" remove --assumeyes ${quotedShellWord(name)}`,
       "  fi",
       "done",
-      `exec rpm --erase ${quoted(name)}`,
+      `exec rpm --erase ${quotedShellWord(name)}`,
     ),
   }),
   pkg: ({ packageIds, name }) => ({
@@ -66,8 +65,8 @@ const makers: Readonly<Record<PackageKind, (info: PackageInfo) => DefaultScripts
       '  pkgutil --only-dirs --files "$1" | sort -r | while IFS= read -r folder; do rmdir "$root/$folder" 2> /dev/null; done',
       '  pkgutil --forget "$1"',
       "}",
-      ...packageIds.map((id) => `remove ${quoted(id)}`),
-      `app=${quoted(`/Applications/${name}.app`)}`,
+      ...packageIds.map((id) => `remove ${quotedShellWord(id)}`),
+      `app=${quotedShellWord(`/Applications/${name}.app`)}`,
       'if [ -d "$app" ]; then rm -rf "$app"; fi',
     ),
   }),

@@ -30,12 +30,13 @@ export async function readExe(file: PackageFile): Promise<PackageInfo> {
   const coff = await part(file, at, 24);
   if (coff.toString("latin1", 0, 4) !== "PE\0\0") throw new PackageError("is not a program for Windows");
   const texts = await versionTexts(file, at + 24, coff.readUInt16LE(6), coff.readUInt16LE(20));
-  const textOf = (...keys: string[]) => cleanText(keys.map((key) => texts.get(key)?.trim() ?? "").find(Boolean) ?? "");
+  const firstText = (...keys: string[]) =>
+    cleanText(keys.map((key) => texts.get(key)?.trim() ?? "").find(Boolean) ?? "");
   return {
     kind: "exe",
     platform: "windows",
-    name: textOf("ProductName", "FileDescription") || plainName(file.name, "exe"),
-    version: textOf("ProductVersion", "FileVersion"),
+    name: firstText("ProductName", "FileDescription") || plainName(file.name, "exe"),
+    version: firstText("ProductVersion", "FileVersion"),
     source: "programs",
     bundleIdentifier: "",
     packageIds: [],

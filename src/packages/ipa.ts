@@ -10,14 +10,14 @@ const INFO_MAX = 4 * 1024 * 1024;
 
 export async function readIpa(file: PackageFile): Promise<PackageInfo> {
   const info = readPlist(await guarded(() => infoOf(file)));
-  const textOf = (...keys: string[]) => cleanText(keys.map((key) => stringIn(info, key) ?? "").find(Boolean) ?? "");
-  const bundleIdentifier = textOf("CFBundleIdentifier");
+  const firstText = (...keys: string[]) => cleanText(keys.map((key) => stringIn(info, key) ?? "").find(Boolean) ?? "");
+  const bundleIdentifier = firstText("CFBundleIdentifier");
   if (bundleIdentifier === "") throw new PackageError("is an app without a bundle identifier");
   return {
     kind: "ipa",
     platform: "ios",
-    name: textOf("CFBundleDisplayName", "CFBundleName") || plainName(file.name, "ipa"),
-    version: textOf("CFBundleShortVersionString", "CFBundleVersion"),
+    name: firstText("CFBundleDisplayName", "CFBundleName") || plainName(file.name, "ipa"),
+    version: firstText("CFBundleShortVersionString", "CFBundleVersion"),
     source: "ios_apps",
     bundleIdentifier,
     packageIds: [bundleIdentifier],

@@ -18,17 +18,17 @@ export async function readMsi(file: PackageFile): Promise<PackageInfo> {
   const pool = await streamOf("_StringPool", POOL_MAX);
   const data = await streamOf("_StringData", DATA_MAX);
   const properties = propertiesIn(await streamOf("Property", PROPERTIES_MAX), pool, data);
-  const textOf = (name: string) => cleanText(properties.get(name) ?? "");
-  const productCode = textOf("ProductCode");
+  const propertyText = (name: string) => cleanText(properties.get(name) ?? "");
+  const productCode = propertyText("ProductCode");
   return {
     kind: "msi",
     platform: "windows",
-    name: textOf("ProductName") || plainName(file.name, "msi"),
-    version: textOf("ProductVersion"),
+    name: propertyText("ProductName") || plainName(file.name, "msi"),
+    version: propertyText("ProductVersion"),
     source: "programs",
     bundleIdentifier: "",
     packageIds: productCode === "" ? [] : [productCode],
-    upgradeCode: textOf("UpgradeCode"),
+    upgradeCode: propertyText("UpgradeCode"),
     installsApp: false,
   };
 }

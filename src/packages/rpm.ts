@@ -29,18 +29,18 @@ export async function readRpm(file: PackageFile): Promise<PackageInfo> {
   const length = INTRO + signature.entries * ENTRY + signature.storeSize;
   const header = await headerAt(file, LEAD.size + length + ((8 - (length % 8)) % 8));
   const index = await indexOf(file, header);
-  const textOf = async (tag: number): Promise<string> => {
+  const tagText = async (tag: number): Promise<string> => {
     const offset = offsetOf(index, tag, STRING);
     return offset === null ? "" : textAt(file, header, offset);
   };
   await requirePayload(file, signature, header, index);
-  const name = cleanText(await textOf(TAGS.name));
+  const name = cleanText(await tagText(TAGS.name));
   if (name === "") throw new PackageError("is an RPM package without a name");
   return {
     kind: "rpm",
     platform: "linux",
     name,
-    version: cleanText(await textOf(TAGS.version)),
+    version: cleanText(await tagText(TAGS.version)),
     source: "rpm_packages",
     bundleIdentifier: "",
     packageIds: [name],

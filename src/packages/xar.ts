@@ -58,11 +58,11 @@ async function readContents(packed: Buffer, maxOutputLength: number): Promise<Xm
 const isZlibError = (error: unknown): boolean =>
   error instanceof Error && "code" in error && /^(Z_|ERR_BUFFER_TOO_LARGE$)/.test(String(error.code));
 
-const textOf = (element: XmlElement, name: string): string => childrenOf(element, "", name)[0]?.text.trim() ?? "";
+const childText = (element: XmlElement, name: string): string => childrenOf(element, "", name)[0]?.text.trim() ?? "";
 /** -1: there is none. */
 const numberOf = (element: XmlElement, name: string): number =>
-  /^\d{1,15}$/.test(textOf(element, name)) ? Number(textOf(element, name)) : -1;
-export const nameOf = (element: XmlElement): string => textOf(element, "name");
+  /^\d{1,15}$/.test(childText(element, name)) ? Number(childText(element, name)) : -1;
+export const nameOf = (element: XmlElement): string => childText(element, "name");
 
 const packings: Readonly<Record<string, Packing>> = {
   "application/octet-stream": "none",

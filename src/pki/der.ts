@@ -144,7 +144,7 @@ export function oidOf({ tag, content }: Element): string {
 }
 
 /** The text of a PrintableString, UTF8String, IA5String and similar types. */
-export const textOf = ({ tag, content }: Element): string =>
+export const stringOf = ({ tag, content }: Element): string =>
   tag === 0x1e ? Buffer.from(content).swap16().toString("utf16le") : content.toString(tag === 0x0c ? "utf8" : "latin1");
 
 export function element(tag: number, ...parts: readonly Uint8Array[]): Buffer {

@@ -95,18 +95,18 @@ const algorithms: ReadonlyMap<string, Algorithm> = new Map([
   ["ecdsa-p384-sha384", { digest: "sha384", keys: "secp384r1", options: { dsaEncoding: "ieee-p1363" } }],
 ]);
 
-const kindOf = (key: KeyObject): string =>
+const keyType = (key: KeyObject): string =>
   key.asymmetricKeyType === "ec" ? (key.asymmetricKeyDetails?.namedCurve ?? "") : (key.asymmetricKeyType ?? "");
 
 /** The algorithm of a key if none is named: for RSA keys the first one. */
 const algorithmOf = (key: KeyObject): string | undefined =>
-  [...algorithms].find(([, { keys }]) => keys === kindOf(key))?.[0];
+  [...algorithms].find(([, { keys }]) => keys === keyType(key))?.[0];
 
 /** Whether the key has made the signature, with an algorithm for keys of its kind. */
 export function verifySignature(request: SignedRequest, signature: RequestSignature, key: KeyObject): boolean {
   const algorithm = algorithms.get(signature.algorithm ?? algorithmOf(key) ?? "");
   const base = baseOf(request, signature.components, signature.params);
-  if (algorithm === undefined || base === null || algorithm.keys !== kindOf(key)) return false;
+  if (algorithm === undefined || base === null || algorithm.keys !== keyType(key)) return false;
   return verify(algorithm.digest, Buffer.from(base, "latin1"), { key, ...algorithm.options }, signature.bytes);
 }
 

@@ -1,6 +1,6 @@
 // Everything that a certificate request (PKCS #10, RFC 2986) asks for, so that a caller can refuse what it does not know.
 // A part that this code cannot read is an error, never left out.
-import { at, BadDer, type Element, octetsOf, oidOf, readDer, tags, textOf } from "./der.ts";
+import { at, BadDer, type Element, octetsOf, oidOf, readDer, stringOf, tags } from "./der.ts";
 
 export interface SubjectAttribute {
   readonly type: string;
@@ -46,7 +46,7 @@ const relativeName = (set: Element): SubjectAttribute[] =>
     const value = at(one, 1);
     if (one.children.length !== 2) throw new BadDer("a field of the subject has too many parts");
     if (!STRINGS.has(value.tag)) throw new BadDer("a value of the subject is not a text");
-    return { type: oidOf(at(one, 0)), value: textOf(value) };
+    return { type: oidOf(at(one, 0)), value: stringOf(value) };
   });
 
 /** Extension ::= SEQUENCE { type, critical BOOLEAN DEFAULT FALSE, value OCTET STRING } (RFC 5280, 4.1). */

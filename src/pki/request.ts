@@ -15,9 +15,9 @@ import {
   readDer,
   sequence,
   setOf,
+  stringOf,
   tagged,
   tags,
-  textOf,
 } from "./der.ts";
 import { encodeName, type NameField } from "./names.ts";
 import { curveOf, signedByHost, spkiOf } from "./x509.ts";
@@ -92,7 +92,7 @@ export function readRequest(der: Buffer): CertificateRequest {
     publicKey,
     spki: publicKey.export({ type: "spki", format: "der" }),
     subject: subject.raw,
-    challenge: challenge ? textOf(challenge) : null,
+    challenge: challenge ? stringOf(challenge) : null,
     names: names ? readDer(octetsOf(names)).children : [],
   };
 }

@@ -2,7 +2,7 @@
 // transaction and nonces in signed attributes.
 import type { KeyObject } from "node:crypto";
 import { BadCms } from "./cms.ts";
-import { type Element, octets, octetsOf, printable, tags, textOf } from "./der.ts";
+import { type Element, octets, octetsOf, printable, stringOf, tags } from "./der.ts";
 import { type Cipher, envelop, openEnvelope } from "./enveloped-data.ts";
 import {
   bareCertificates,
@@ -98,7 +98,7 @@ const contentIn = (content: Buffer | null): Buffer => {
   return content;
 };
 
-const textOfAttribute = (element: Element | undefined): string | null => (element ? textOf(element) : null);
+const textOfAttribute = (element: Element | undefined): string | null => (element ? stringOf(element) : null);
 
 /** A request that is signed by the certificate that it brings, whoever that is. */
 export interface ReceivedRequest {

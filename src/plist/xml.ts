@@ -17,7 +17,7 @@ const APPLE_DOCTYPE =
   /^\s*plist\s+PUBLIC\s+"-\/\/Apple(?: Computer)?\/\/DTD PLIST 1\.0\/\/EN"\s+"https?:\/\/www\.apple\.com\/DTDs\/PropertyList-1\.0\.dtd"\s*$/;
 
 export function readXml(bytes: Buffer, limits: PlistLimits): PlistValue {
-  const text = textOf(bytes);
+  const text = decodedXml(bytes);
   if (hasMoreReferences(text, limits.count)) stop("has too many references");
   const reading = new Reading(limits);
   const parser = new SaxesParser();
@@ -43,7 +43,7 @@ export function readXml(bytes: Buffer, limits: PlistLimits): PlistValue {
   return reading.value();
 }
 
-function textOf(bytes: Buffer): string {
+function decodedXml(bytes: Buffer): string {
   try {
     return decodeXml(bytes);
   } catch (error) {

@@ -68,20 +68,20 @@ export function loggedError(services: Logging, { id, path }: Failed, thrown: unk
   const place = { request_id: id, path: loggable(path) };
   if (!(thrown instanceof ApiError)) services.log.error({ ...place, err: thrown }, "request failed");
   else if (services.running.of(expectedFailures).isDue(error, services.clock.now()))
-    services.log.error({ ...place, status: error.status, reason: reasonOf(error) }, "request failed");
+    services.log.error({ ...place, status: error.status, reason: firstReason(error) }, "request failed");
   return error;
 }
 
 type Logging = Pick<Services, "log" | "clock" | "running">;
 
-const reasonOf = ({ message, errors }: ApiError): string => errors[0]?.reason ?? message;
+const firstReason = ({ message, errors }: ApiError): string => errors[0]?.reason ?? message;
 
 /** When which expected failure was logged last. */
 class ExpectedFailures {
   readonly #lastByReason = new Map<string, number>();
 
   isDue(error: ApiError, now: number): boolean {
-    const reason = reasonOf(error);
+    const reason = firstReason(error);
     const last = this.#lastByReason.get(reason);
     if (last !== undefined && now - last < LOG_EVERY) return false;
     if (this.#lastByReason.size >= REASONS_MAX) this.#lastByReason.clear();

@@ -1,3 +1,4 @@
+import { messageOf } from "../text/error-message.ts";
 import { Histogram } from "./histogram.ts";
 import { RecentErrors } from "./recent-errors.ts";
 
@@ -30,7 +31,7 @@ export class RequestStats<Name extends string> {
     try {
       return await work();
     } catch (error) {
-      this.failed(name, error instanceof Error ? error.message : String(error));
+      this.failed(name, messageOf(error));
       throw error;
     } finally {
       this.requests[name].latency.record(performance.now() - from);

@@ -1,6 +1,7 @@
 // Whether the SQL of a query can be parsed at all. The text is only parsed, never resolved or run: hosts have tables,
 // columns, functions and extensions that nobody else knows, and a statement that would expand without end is harmless.
 import type { Database } from "sql.js";
+import { messageOf } from "../text/error-message.ts";
 import { type SqlToken, sqlTokens } from "./tokens.ts";
 
 /** SQLite's messages about texts that no version of it can parse. All others depend on what a host has. */
@@ -97,7 +98,7 @@ function problemOf(statement: string): string | null {
     database.prepare(`CREATE TEMP VIEW checked AS ${statement}`).free();
     return null;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     // WebAssembly itself has failed: this database is not used again.
     if (error instanceof Error && error.name === "RuntimeError") database = undefined;
     if (!BROKEN.test(message)) return null;

@@ -37,7 +37,7 @@ export function* sqlTokens(sql: string): Generator<SqlToken, void> {
       at = blank;
       continue;
     }
-    const token = quoted(sql, at) ?? bare(sql, at, match);
+    const token = quotedToken(sql, at) ?? bare(sql, at, match);
     yield token;
     at = token.end;
   }
@@ -56,7 +56,7 @@ function bare(sql: string, start: number, match: (pattern: RegExp, at: number) =
   return { kind: "symbol", text: sql[start]!, start, end: start + 1 };
 }
 
-function quoted(sql: string, start: number): SqlToken | null {
+function quotedToken(sql: string, start: number): SqlToken | null {
   const mark = sql[start]!;
   const closing = CLOSING[mark];
   if (closing === undefined) return null;

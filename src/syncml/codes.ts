@@ -47,4 +47,4 @@ const reasons: Readonly<Record<string, string>> = {
 /** Whether the device has done it. 214 to 216 mean that it was not applied. */
 export const isDone = (status: string): boolean => /^2\d\d$/.test(status) && !["214", "215", "216"].includes(status);
 
-export const reasonOf = (status: string): string => reasons[status] ?? "";
+export const statusReason = (status: string): string => reasons[status] ?? "";

@@ -31,7 +31,7 @@ const verbs = new Set<string>([...requestVerbs, ...containerVerbs, ...replyVerbs
 
 /** The message in these bytes. Throws `BadSyncml`. */
 export function readSyncml(bytes: Uint8Array): SyncMessage {
-  const text = textOf(bytes);
+  const text = decodedXml(bytes);
   const root = parsed(text);
   const header = headerIn(root);
   const body = sole(root, "SyncBody") ?? stop("has no SyncBody");
@@ -40,7 +40,7 @@ export function readSyncml(bytes: Uint8Array): SyncMessage {
 
 /** Only the header, whatever follows it. Throws `BadSyncml`. */
 export function readSyncHeader(bytes: Uint8Array): SyncHeader {
-  const text = textOf(bytes.subarray(0, HEADER.bytes), true);
+  const text = decodedXml(bytes.subarray(0, HEADER.bytes), true);
   const end = text.indexOf(HEADER.end);
   if (end === -1) stop("has no SyncHdr at its beginning");
   return headerIn(parsed(`${text.slice(0, end)}${HEADER.end}</SyncML>`, HEADER.parts));
@@ -76,7 +76,7 @@ export function readReplies(text: string): readonly SyncCommand[] {
 }
 
 /** `isCut`: the last character may be incomplete. */
-function textOf(bytes: Uint8Array, isCut = false): string {
+function decodedXml(bytes: Uint8Array, isCut = false): string {
   try {
     return decodeXml(bytes, { isCut });
   } catch (error) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Bitlocker, type BitlockerAction, stepsFor } from "../../src/agent/disk-keys/bitlocker.ts";
 import { NoKey } from "../../src/agent/disk-keys/luks.ts";
 import { resultIn } from "../../src/agent/disk-keys/powershell.ts";
-import { type Protector, reasonOf, type Volume, volumeIn } from "../../src/agent/disk-keys/volume.ts";
+import { bitLockerReason, type Protector, type Volume, volumeIn } from "../../src/agent/disk-keys/volume.ts";
 
 const PASSWORD = /^\d{6}(-\d{6}){7}$/;
 const TPM: Protector = { id: "{TPM}", type: 1, name: "" };
@@ -232,6 +232,6 @@ describe("what Windows reports", () => {
   });
 
   it("has error numbers that are signed in some versions", () => {
-    expect(reasonOf("Encrypt", -2144272336)).toBe(reasonOf("Encrypt", 0x80310030));
+    expect(bitLockerReason("Encrypt", -2144272336)).toBe(bitLockerReason("Encrypt", 0x80310030));
   });
 });

@@ -108,7 +108,7 @@ const REASONS: Readonly<Record<string, string>> = {
   "0x80310066": "a Group Policy does not allow to start Windows with the TPM alone",
 };
 
-export function reasonOf(method: string, code: number): string {
+export function bitLockerReason(method: string, code: number): string {
   const hex = `0x${(code >>> 0).toString(16).padStart(8, "0")}`;
   return REASONS[hex] ?? `BitLocker refused ${method}: error ${hex}`;
 }
@@ -132,7 +132,7 @@ export class EncryptableVolume {
   /** Calls a method of the volume. Throws `NoKey` if BitLocker refuses it. */
   async call(method: string, given: Readonly<Record<string, string | number>> = {}): Promise<Reply> {
     const { code, id, password } = object(await this.#run(CALL, { method, arguments: given }));
-    if (code !== 0) throw new NoKey(reasonOf(method, Number(code)));
+    if (code !== 0) throw new NoKey(bitLockerReason(method, Number(code)));
     return { id: String(id ?? ""), password: String(password ?? "") };
   }
 }

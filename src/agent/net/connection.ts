@@ -3,6 +3,7 @@
 import type { DetailedPeerCertificate, PeerCertificate } from "node:tls";
 import { checkServerIdentity } from "node:tls";
 import { type Dispatcher, EnvHttpProxyAgent, request } from "undici";
+import { messageOf } from "../../text/error-message.ts";
 
 /** Stock agents give up after the same time. */
 const TIMEOUT_MS = 16_000;
@@ -123,7 +124,7 @@ export class Connection {
       if (reply.statusCode !== 200) throw new Error(`status ${reply.statusCode}`);
       return Buffer.concat(parts);
     } catch (error) {
-      throw new Unreachable(`${method} ${url}: ${reasonOf(error)}`, { cause: error });
+      throw new Unreachable(`${method} ${url}: ${connectionProblem(error)}`, { cause: error });
     }
   }
 
@@ -135,7 +136,7 @@ export class Connection {
     signal: AbortSignal,
   ): Promise<StreamedReply> {
     const url = `${this.#base}${path}`;
-    const failed = (error: unknown) => new Unreachable(`POST ${url}: ${reasonOf(error)}`, { cause: error });
+    const failed = (error: unknown) => new Unreachable(`POST ${url}: ${connectionProblem(error)}`, { cause: error });
     try {
       const reply = await request(url, {
         method: "POST",
@@ -155,7 +156,7 @@ export class Connection {
         status: reply.statusCode,
         headers: reply.headers,
         parts: parts(),
-        text: () => textOf(reply.body).catch((error) => Promise.reject(failed(error))),
+        text: () => shortReply(reply.body).catch((error) => Promise.reject(failed(error))),
       };
     } catch (error) {
       throw failed(error);
@@ -181,10 +182,10 @@ export class Connection {
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       const ahead = secondsAhead(reply.headers.date);
-      const text = await textOf(reply.body);
+      const text = await shortReply(reply.body);
       return { status: reply.statusCode, text, ...(ahead === null ? {} : { aheadS: ahead }) };
     } catch (error) {
-      throw new Unreachable(`${method} ${this.#base}${path}: ${reasonOf(error)}`, { cause: error });
+      throw new Unreachable(`${method} ${this.#base}${path}: ${connectionProblem(error)}`, { cause: error });
     }
   }
 }
@@ -195,7 +196,7 @@ function secondsAhead(date: string | string[] | undefined): number | null {
   return Math.abs(seconds) > 60 ? Math.round(seconds) : null;
 }
 
-async function textOf(body: Dispatcher.ResponseData["body"]): Promise<string> {
+async function shortReply(body: Dispatcher.ResponseData["body"]): Promise<string> {
   let text = "";
   body.setEncoding("utf8");
   for await (const part of body) {
@@ -206,7 +207,7 @@ async function textOf(body: Dispatcher.ResponseData["body"]): Promise<string> {
 }
 
 /** For a name with several addresses, Node reports one error for all, without a text of its own. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
-  return error instanceof Error ? error.message : String(error);
+function connectionProblem(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return connectionProblem(error.errors[0]);
+  return messageOf(error);
 }

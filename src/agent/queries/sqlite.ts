@@ -107,7 +107,7 @@ export class Session {
       const found: Record<string, string>[] = [];
       while (statement.step()) {
         const values = (statement as unknown as ExactStatement).get(null, { useBigInt: true });
-        const row = names.map((name, i) => [name, textOf(values[i]!)] as const);
+        const row = names.map((name, i) => [name, sqlText(values[i]!)] as const);
         for (const [name, value] of row) characters += name.length + value.length;
         if (characters > RESULT_MAX)
           throw new Error(`the result is larger than ${RESULT_MAX / 1e6} MB: select fewer rows or columns`);
@@ -120,7 +120,7 @@ export class Session {
 }
 
 /** Writes a value like osquery does: NULL is an empty text, and a whole real number keeps its fraction. */
-function textOf(value: SqlValue | bigint): string {
+function sqlText(value: SqlValue | bigint): string {
   if (value === null) return "";
   if (typeof value === "number") return Number.isInteger(value) ? value.toFixed(1) : String(value);
   return value instanceof Uint8Array ? Buffer.from(value).toString("utf8") : String(value);

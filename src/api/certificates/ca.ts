@@ -143,15 +143,15 @@ const SPECS_MAX = 1_000;
 /** A name may be given, as in exported files, but it must equal the type. */
 const single = <T extends z.ZodRawShape>(fields: T, type: SingleCaType) =>
   z.strictObject({ ...fields, name: z.literal(type, `the name must be ${type}`).optional() });
-const listOf = <T extends z.ZodType>(schema: T) => z.array(schema).max(SPECS_MAX).nullish();
+const specList = <T extends z.ZodType>(schema: T) => z.array(schema).max(SPECS_MAX).nullish();
 
 /** Authorities grouped by type. */
 export const CaSpecs = z.strictObject({
-  hosted_ca_a: listOf(whole.hosted_ca_a),
+  hosted_ca_a: specList(whole.hosted_ca_a),
   directory_scep_proxy: single(caFields.directory_scep_proxy, "directory_scep_proxy").nullish(),
-  custom_scep_proxy: listOf(whole.custom_scep_proxy),
-  custom_est_proxy: listOf(whole.custom_est_proxy),
-  hosted_est_ca: listOf(whole.hosted_est_ca),
+  custom_scep_proxy: specList(whole.custom_scep_proxy),
+  custom_est_proxy: specList(whole.custom_est_proxy),
+  hosted_est_ca: specList(whole.hosted_est_ca),
   hosted_scep_ca: z.array(single(caFields.hosted_scep_ca, "hosted_scep_ca")).max(1, "at most one is allowed").nullish(),
 });
 export type CaSpecs = z.output<typeof CaSpecs>;

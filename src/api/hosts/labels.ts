@@ -72,7 +72,6 @@ const LabelChanges = z.object({
   hosts: Hosts.nullish(),
   host_ids: HostIds.nullish(),
 });
-type LabelChanges = z.output<typeof LabelChanges>;
 
 export const LabelSpec = z.object({
   ...Label.omit({ created_at: true, updated_at: true }).shape,

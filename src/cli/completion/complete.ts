@@ -8,7 +8,7 @@ import { listContexts } from "../auth/contexts.ts";
 import { helpTopics } from "../help/help-topics.ts";
 import { type Io, processIo } from "../io.ts";
 import { expandAlias, listAliases } from "../run/aliases.ts";
-import { kindOf, rowsFor } from "./values.ts";
+import { rowsFor, valueKind } from "./values.ts";
 
 export interface ManifestFlag {
   name: string;
@@ -169,7 +169,7 @@ async function valuesOf(
     }
     if (name === "context")
       return [...(await listContexts(io)).contexts].map(([context, { server_url }]) => [context, server_url]);
-    const wanted = kindOf(command.id, name, taker.summary);
+    const wanted = valueKind(command.id, name, taker.summary);
     if (!wanted) return [];
     const found = await rowsFor(wanted.kind, wanted.id ? "" : start, connectionFlags(before), io);
     // The shell reads one candidate per line, so control characters and leading dashes would be misread.

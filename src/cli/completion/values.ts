@@ -76,7 +76,7 @@ const plurals: Record<string, KindName> = {
 const byId: Record<string, KindName> = { "label-id": "label", "policy-id": "policy", "query-id": "query" };
 
 /** The kind of object that an argument or flag of this name takes; `id`: its id is completed instead of its name. */
-export function kindOf(command: string, name: string, about = ""): { kind: KindName; id: boolean } | null {
+export function valueKind(command: string, name: string, about = ""): { kind: KindName; id: boolean } | null {
   if (command.startsWith("agent:")) return null;
   if (command === "jobs:run" && name === "name") return { kind: "job", id: false };
   // In most commands --query is a search text, or SQL.

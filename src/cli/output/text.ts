@@ -1,4 +1,5 @@
 // Formats values for people.
+import { plural } from "../../text/plural.ts";
 import { usage } from "../errors.ts";
 
 /**
@@ -56,9 +57,6 @@ export const age = (time: string, now: Date): string =>
       /(\d+) ([a-z]+?)s?( ago)?$/,
       (_, amount: string, unit: string) => `${amount}${shortUnits[unit] ?? unit[0]}`,
     );
-
-export const plural = (count: number, word: string, many = `${word}s`): string =>
-  `${count} ${count === 1 ? word : many}`;
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

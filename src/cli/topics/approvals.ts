@@ -1,8 +1,8 @@
 // Columns of approval requests, and a one-line description of a request.
 import { Approval } from "../../api/hosts/approvals.ts";
+import { plural } from "../../text/plural.ts";
 import { printable } from "../../text/printable.ts";
 import type { View } from "../output/output.ts";
-import { plural } from "../output/text.ts";
 import { timeColumn } from "../output/time-column.ts";
 
 export const approvalView = (relative: boolean, now: Date): View => ({

@@ -1,9 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { LabelItem } from "../../api/hosts/labels.ts";
+import { plural } from "../../text/plural.ts";
 import { usage } from "../errors.ts";
 import { listOf } from "../flags.ts";
 import type { View } from "../output/output.ts";
-import { plural } from "../output/text.ts";
 
 export const labelView: View = {
   schema: () => LabelItem,

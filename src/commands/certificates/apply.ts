@@ -4,7 +4,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readValue } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class CertificatesApply extends ClientCommand {
   static override summary = "Create or change certificate templates from a file in one transaction.";

@@ -3,7 +3,7 @@ import { conditionalAccessApi } from "../../api/automations/conditional-access.t
 import { ClientCommand } from "../../cli/client-command.ts";
 import { saveBytes } from "../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
+import { plural } from "../../text/plural.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class ConditionalAccessProfile extends ClientCommand {

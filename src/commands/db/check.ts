@@ -2,8 +2,8 @@ import * as Flags from "@oclif/core/flags";
 import { BaseCommand } from "../../cli/base-command.ts";
 import { dataDirOf, namedPlace, placeFlags, placeOf } from "../../cli/data-places.ts";
 import { CliError } from "../../cli/errors.ts";
-import { plural } from "../../cli/output/text.ts";
 import { checkData } from "../../server/data-tools.ts";
+import { plural } from "../../text/plural.ts";
 
 const rowsOf = (tables: readonly { readonly rows: number }[]): number =>
   tables.reduce((sum, { rows }) => sum + rows, 0);

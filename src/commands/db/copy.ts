@@ -4,9 +4,9 @@ import { BaseCommand } from "../../cli/base-command.ts";
 import { dataDirOf, namedPlace } from "../../cli/data-places.ts";
 import { CliError, usage } from "../../cli/errors.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
 import { isUrl } from "../../server/data-places.ts";
 import { checkBlobCopy, checkCopy, copyData, copyOnlyBlobs } from "../../server/data-tools.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class DbCopy extends BaseCommand {
   static override summary = "Copy everything that is stored to an empty store, and verify the copy.";

@@ -4,9 +4,9 @@ import { blobsFlag, blobsOf, dataDirOf, placeFlags, placeOf } from "../../cli/da
 import { failed } from "../../cli/errors.ts";
 import { readSecret, readText, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
 import { checkRestore, keyForRestore, restoreData } from "../../server/data-tools.ts";
 import { readServerKey } from "../../server/platform/core/security/server-key.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class DbRestore extends BaseCommand {
   static override summary = "Restore a backup to an empty store.";

@@ -4,8 +4,8 @@ import { dataDirOf, namedPlace, placeFlags, placeOf } from "../../cli/data-place
 import { usage } from "../../cli/errors.ts";
 import { readSecret, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
 import { countSecrets, rotateKeyOf } from "../../server/data-tools.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class DbRotateKey extends BaseCommand {
   static override summary = "Encrypt all stored secrets with another server key.";

@@ -5,11 +5,12 @@ import { CliError, usage } from "../../cli/errors.ts";
 import { labelFlag, limitFlags, listOf, teamFlag } from "../../cli/flags.ts";
 import { pick } from "../../cli/output/fields.ts";
 import { checkFields } from "../../cli/output/output.ts";
-import { durationMs, plural } from "../../cli/output/text.ts";
+import { durationMs } from "../../cli/output/text.ts";
 import { Changes, Picture, watchFlags } from "../../cli/output/watch.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { hostView } from "../../cli/topics/hosts/view.ts";
 import { Unreachable } from "../../client/errors.ts";
+import { plural } from "../../text/plural.ts";
 import { visible } from "../../text/printable.ts";
 
 /** Fields that change with every contact of a host. */

@@ -2,9 +2,9 @@ import { type Job, jobsApi } from "../../api/platform/jobs.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, notFound } from "../../cli/errors.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
 import { timeoutOf, waitFlags, waitFor } from "../../cli/wait.ts";
 import { nearest } from "../../text/nearest.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class JobsRun extends ClientCommand {
   static override summary = "Run a job immediately.";

@@ -2,7 +2,7 @@ import { labelsApi } from "../../api/hosts/labels.ts";
 import { isPathStep } from "../../api/paths.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class LabelsDelete extends ClientCommand {
   static override summary = "Delete a label. Its hosts are kept.";

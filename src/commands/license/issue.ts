@@ -3,7 +3,8 @@ import { BaseCommand } from "../../cli/base-command.ts";
 import { failed, usage } from "../../cli/errors.ts";
 import { readSecret, secretFlags } from "../../cli/files/input.ts";
 import { isExposed } from "../../cli/files/private-file.ts";
-import { durationMs, plural } from "../../cli/output/text.ts";
+import { durationMs } from "../../cli/output/text.ts";
+import { plural } from "../../text/plural.ts";
 
 const LONGEST_NOTE = 1000;
 

@@ -4,7 +4,7 @@ import { isPathStep } from "../../api/paths.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { args, dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class QueriesDelete extends ClientCommand {
   static override summary = "Delete saved queries, with their reports.";

@@ -3,7 +3,7 @@ import { sessionsApi } from "../../api/accounts/sessions.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class SessionsDelete extends ClientCommand {
   static override summary = "End a session, or all sessions of a user.";

@@ -1,7 +1,7 @@
 import { teamsApi } from "../../api/settings/teams.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class TeamsDelete extends ClientCommand {
   static override summary = "Delete a team. Its hosts are kept, without a team.";

@@ -5,7 +5,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readValue } from "../../cli/files/input.ts";
 import { dryRunFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
+import { plural } from "../../text/plural.ts";
 import { isRecord } from "../../text/record.ts";
 
 export default class UsersApplyRoles extends ClientCommand {

@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { hostVitalsApi } from "../../api/settings/variables.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class VitalsApply extends ClientCommand {
   static override summary = "Replace the definitions of all custom host vitals; those that are not named are deleted.";

@@ -4,7 +4,7 @@ import { isRecord } from "../../text/record.ts";
 import type { Value } from "../files/overlay.ts";
 import { movedSettings, valueAt, withValueAt } from "../schema/moved.ts";
 import { type GlobalControls, mdmLeft } from "../schema/settings.ts";
-import { objectIn, over } from "./values.ts";
+import { objectIn, overlaid } from "./values.ts";
 
 /** The settings with those of controls; paths that files cannot express keep their values. */
 export function withControls(
@@ -13,7 +13,7 @@ export function withControls(
   controls: Value | null | undefined,
   before: unknown,
 ): Value {
-  const wanted = withMoved(over(schema, base, controls), controls ?? {});
+  const wanted = withMoved(overlaid(schema, base, controls), controls ?? {});
   const value = withUpdates(wanted, objectIn(controls, "macos_updates"));
   return mdmLeft.reduce((left, path) => copied(left, before, path.split(".")), value);
 }
@@ -43,7 +43,7 @@ function withUpdates(value: Value, given: Value): Value {
 
 /** The settings of a document of the older format over those of the server. */
 export function overControls(schema: typeof GlobalControls, before: unknown, given: Value): Value {
-  const value = withMoved(over(schema, before, given), given);
+  const value = withMoved(overlaid(schema, before, given), given);
   return isRecord(given.macos_updates) && isRecord(value.macos_updates)
     ? withUpdates(value, given.macos_updates)
     : value;

@@ -6,7 +6,7 @@ import type { Owner } from "../plan/diff.ts";
 import type { CustomVariable } from "../schema/variables.ts";
 import { type CheckOptions, check } from "./check.ts";
 import type { Item, Sources } from "./include.ts";
-import { listOf, listsOf, type Place, startOf } from "./problems.ts";
+import { listKey, listsOf, type Place, startOf } from "./problems.ts";
 import type { Scope } from "./scope.ts";
 import type { SecretTexts } from "./secrets.ts";
 import { placeOf } from "./tree.ts";
@@ -76,7 +76,7 @@ function itemsOf(scope: Scope, one: ItemKind, options: CheckOptions): Placed<{ r
   if (refusal) options.problems[refusal.as](list.key, refusal.message);
   if (refusal) return [];
   const owner = ownerOf(scope);
-  return options.problems.checking(listOf(one.kind, owner), () =>
+  return options.problems.checking(listKey(one.kind, owner), () =>
     list.items.flatMap((item, i) =>
       placed(one, item, `${item.called ?? list.called}.${item.index ?? i}`, owner, options),
     ),

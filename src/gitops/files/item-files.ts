@@ -1,6 +1,7 @@
 // Lists in sections whose items are files that hosts get, such as configuration profiles.
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
+import { textOfUtf8 } from "../../text/utf8.ts";
 import { isServerVariable } from "../environment/variables.ts";
 import type { SectionName } from "../schema/sections.ts";
 import { filesNamed, type Item, readBytes, type Sources, shownAs } from "./include.ts";
@@ -116,7 +117,7 @@ async function itemsOf(item: Mapping, file: string, files: ItemFiles, sources: S
       files,
       sources,
     );
-    const content = files.hasUnixLines ? Buffer.from((textOf(whole) ?? "").replaceAll("\r\n", "\n")) : whole;
+    const content = files.hasUnixLines ? Buffer.from((textOfBytes(whole) ?? "").replaceAll("\r\n", "\n")) : whole;
     try {
       const name = await files.nameOf(path, content, given);
       // A name in the file may contain a value in another spelling.
@@ -173,7 +174,7 @@ interface Filled {
 
 /** Signed and binary files have no variables. */
 function withVariables(bytes: Buffer, path: string, { isVerbatim }: ItemFiles, sources: Sources): Filled {
-  const text = textOf(bytes);
+  const text = textOfBytes(bytes);
   if (text === null) return { content: bytes, variables: [] };
   const { environment, problems } = sources;
   const file = shownAs(path, sources);
@@ -200,11 +201,7 @@ export function takeVariables(text: string, file: string, sources: Sources, isVe
 }
 
 /** Null if it is not text. */
-export function textOf(bytes: Uint8Array): string | null {
+export function textOfBytes(bytes: Uint8Array): string | null {
   if (Buffer.from(bytes.subarray(0, 8)).toString("latin1") === "bplist00") return null;
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+  return textOfUtf8(bytes);
 }

@@ -16,7 +16,7 @@ const NOT_QUOTED =
   "something is wrong here. The file is reached through a link, so nothing of it is quoted: replace the link by the file";
 
 /** The items of a kind in the files of an owner, for `Problems.isIncomplete`. */
-export const listOf = (kind: string, owner: string | null): string => JSON.stringify([kind, owner]);
+export const listKey = (kind: string, owner: string | null): string => JSON.stringify([kind, owner]);
 export const listsOf = (owner: string | null): string => JSON.stringify([owner]);
 
 export class Problems {

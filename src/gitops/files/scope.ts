@@ -6,7 +6,7 @@ import { type ScopeKind, type SectionName, sectionNames } from "../schema/sectio
 import { ownerOf } from "./collect.ts";
 import { absolute, type Item, listItems, readTree, type Sources, section, shownAs } from "./include.ts";
 import { readItemFiles } from "./item-files.ts";
-import { listOf, listsOf, type Place, startOf } from "./problems.ts";
+import { listKey, listsOf, type Place, startOf } from "./problems.ts";
 import { type NamedFile, readSectionFile } from "./section-files.ts";
 import { checkSoftwareKeys, readSoftware } from "./software.ts";
 import { type Entry, type Mapping, shownKey, type Tree, textIn } from "./tree.ts";
@@ -101,7 +101,7 @@ async function readScope(path: string, sources: Sources): Promise<Scope | null> 
   for (const { kind, items } of itemKinds) {
     const { files } = items;
     const found = files
-      ? await problems.reading(listOf(kind, owner), () => readItemFiles((name) => sections[name], files, sources))
+      ? await problems.reading(listKey(kind, owner), () => readItemFiles((name) => sections[name], files, sources))
       : null;
     if (found) lists[kind] = found;
   }
@@ -115,7 +115,7 @@ async function readScope(path: string, sources: Sources): Promise<Scope | null> 
     const keys = softwareLists.flatMap(([, some]) => some.map(({ key }) => key));
     checkSoftwareKeys(software, keys, sources);
     for (const [kind, some] of softwareLists) {
-      const found = await problems.reading(listOf(kind, owner), () => readSoftware(software, whole, some, sources));
+      const found = await problems.reading(listKey(kind, owner), () => readSoftware(software, whole, some, sources));
       if (found) lists[kind] = found;
     }
   }

@@ -6,7 +6,7 @@ import { nearest } from "../../text/nearest.ts";
 import { isRecord } from "../../text/record.ts";
 import { otherName } from "../schema/other-names.ts";
 import { type Item, readBytes, readTree, type Sources, shownAs } from "./include.ts";
-import { takeVariables, textOf, withoutMark } from "./item-files.ts";
+import { takeVariables, textOfBytes, withoutMark } from "./item-files.ts";
 import type { Place } from "./problems.ts";
 import { type Entry, type Mapping, plain, shownKey, type Tree } from "./tree.ts";
 import { valueFor } from "./written.ts";
@@ -201,7 +201,7 @@ class Reader {
     const bytes = SCRIPTS.includes(extname(path).toLowerCase())
       ? withoutMark(whole, path, named, this.#sources)
       : whole;
-    const text = textOf(bytes);
+    const text = textOfBytes(bytes);
     if (text === null || text.trim() === "") {
       this.#sources.problems.error(named, `${shown} ${text === null ? "is not UTF-8 text" : "is empty"}`);
       return "";

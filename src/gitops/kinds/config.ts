@@ -4,7 +4,7 @@ import { YARA_RULES_MAX, YaraRule } from "../../api/settings/app-config.ts";
 import { isRecord } from "../../text/record.ts";
 import { overControls, withControls } from "../desired/controls.ts";
 import type { DocumentRun, Run } from "../desired/run.ts";
-import { objectIn, over, thing } from "../desired/values.ts";
+import { objectIn, overlaid, thing } from "../desired/values.ts";
 import { controlsOf, type Fields, fieldsOf, isOrgMdm, pick } from "../export/fields.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import type { Value } from "../files/overlay.ts";
@@ -59,7 +59,7 @@ function desired({ global, noTeam, current, hasAllControls }: Run): Thing[] {
     const isKept = keptSections.has(name);
     if (isKept && !isRecord(given)) return [];
     const base = (isKept ? current.value("config", null, name) : undefined) ?? defaults.config[name];
-    const value = asKept(name, over(schema, base, given));
+    const value = asKept(name, overlaid(schema, base, given));
     return [section(name, name === "org_info" ? withLogos(value, global.named, current) : value)];
   });
   // Where no file has controls, the defaults apply.
@@ -83,7 +83,7 @@ function desiredMdm(org: Value, controls: Value | null | undefined, current: Run
   const before = (current.value("config", null, "mdm") ?? base) as Value;
   // The one file that could define the controls may have been skipped.
   const start = controls ? base : { ...before, ...pick(base as Fields, isOrgMdm) };
-  const value = asKept("mdm", over(OrgSettings.shape.mdm!, start, org));
+  const value = asKept("mdm", overlaid(OrgSettings.shape.mdm!, start, org));
   return controls ? withControls(GlobalControls, value, controls, before) : value;
 }
 
@@ -116,11 +116,11 @@ const ofDocuments = ({ current, ofOrganization }: DocumentRun): Thing[] =>
       if (name === "yara_rules" && Array.isArray(given)) return [section(name, yaraValue(given as YaraText[]))];
       const before = current.value("config", null, name) ?? current.state.defaults.config[name];
       if (name === "mdm" && isRecord(given)) {
-        const own = over(OrgSettings.shape.mdm!, before, given);
+        const own = overlaid(OrgSettings.shape.mdm!, before, given);
         return [section(name, asKept(name, overControls(GlobalControls, own, given)))];
       }
       const schema = orgSections[name as keyof typeof orgSections] as z.ZodType | undefined;
-      return schema && isRecord(given) ? [section(name, asKept(name, over(schema, before, given)))] : [];
+      return schema && isRecord(given) ? [section(name, asKept(name, overlaid(schema, before, given)))] : [];
     }),
   );
 

@@ -8,7 +8,7 @@ import { FileNames } from "../export/names.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import { escaped } from "../export/text.ts";
 import type { Placed } from "../files/collect.ts";
-import { textOf } from "../files/item-files.ts";
+import { textOfBytes } from "../files/item-files.ts";
 import { isOfTeam } from "../plan/activities.ts";
 import type { Thing } from "../plan/diff.ts";
 import { ProfileFile } from "../schema/profiles.ts";
@@ -51,7 +51,7 @@ function exported({ owner, stem, objects, addHostFile, addContent }: ExportScope
   for (const { name, value } of objects.all(owner, "configuration_profile")) {
     const { sha256, activation_sha256: activation, platform, ...labels } = fieldsOf(value);
     const content = objects.content(String(sha256));
-    const text = textOf(content);
+    const text = textOfBytes(content);
     const file = names.of(name);
     const extension = extensionOf(String(platform), text);
     const path = `${stem === "" ? "" : `${stem}.`}profiles/${file}.${extension}`;

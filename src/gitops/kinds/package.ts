@@ -4,7 +4,7 @@ import { changed, type Fields, fieldsOf } from "../export/fields.ts";
 import { FileNames, fileName } from "../export/names.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import type { Placed } from "../files/collect.ts";
-import { textOf } from "../files/item-files.ts";
+import { textOfBytes } from "../files/item-files.ts";
 import { isOffered } from "../plan/activities.ts";
 import { isSame, type Json, type Thing } from "../plan/diff.ts";
 import { MaintainedAppFile, PackageFile } from "../schema/software.ts";
@@ -158,7 +158,7 @@ export function write(
   digest: string,
 ): string {
   const content = objects.content(digest);
-  const text = textOf(content);
+  const text = textOfBytes(content);
   const path = `${stem}.software/${file}`;
   if (text === null) addContent(`lib/${path}`, content);
   else if (path.endsWith(".sql")) addFile(`lib/${path}`, text);

@@ -6,7 +6,7 @@ import { isRecord } from "../../text/record.ts";
 import { overControls, withControls } from "../desired/controls.ts";
 import type { Current } from "../desired/current.ts";
 import type { DocumentRun, Run } from "../desired/run.ts";
-import { objectIn, over, thing } from "../desired/values.ts";
+import { objectIn, overlaid, thing } from "../desired/values.ts";
 import { changed, controlsOf, fieldsOf } from "../export/fields.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import type { Value } from "../files/overlay.ts";
@@ -21,17 +21,17 @@ function wholeHooks({ webhook_settings: hooks }: Value, { config }: Configuratio
   if (!isRecord(status)) return hooks as Value;
   const schema = orgSections.webhook_settings.shape.host_status_webhook!;
   const base = objectIn(config.webhook_settings, "host_status_webhook");
-  return { ...(hooks as Value), host_status_webhook: over(schema, base, status) };
+  return { ...(hooks as Value), host_status_webhook: overlaid(schema, base, status) };
 }
 
 function ofTeam({ name, values: { settings, controls } }: Run["teams"][number], current: Current): Thing {
   const { defaults } = current.state;
   const base = defaults.team_settings as Value;
   const before = current.value("team_settings", name) ?? base;
-  const wanted: Record<string, unknown> = { ...over(TeamSettings, base, settings) };
+  const wanted: Record<string, unknown> = { ...overlaid(TeamSettings, base, settings) };
   // Without team_settings, all settings are reset; if team_settings leaves this one out, it keeps its value.
   if (settings)
-    wanted.host_expiry_settings = over(
+    wanted.host_expiry_settings = overlaid(
       orgSections.host_expiry_settings,
       objectIn(before, "host_expiry_settings"),
       settings.host_expiry_settings,
@@ -45,7 +45,7 @@ function ofDocument({ name, settings }: DocumentRun["ofTeams"][number], current:
   const { defaults } = current.state;
   const before = (current.value("team_settings", name) ?? defaults.team_settings) as Value;
   const { mdm, ...given } = settings;
-  const wanted = over(TeamSettings, before, given);
+  const wanted = overlaid(TeamSettings, before, given);
   const controls = isRecord(mdm) ? overControls(TeamControls, before.mdm, mdm) : wanted.mdm;
   return thing("team_settings", name, { ...wanted, webhook_settings: wholeHooks(wanted, defaults), mdm: controls });
 }
@@ -72,7 +72,7 @@ export const teamSettings: Kind = {
     return [
       ...teams.map((team) => ofTeam(team, current)),
       ...(owners.has(NO_TEAM_NAME)
-        ? [thing("team_settings", NO_TEAM_NAME, over(NoTeamSettings, base, noTeam?.values.settings))]
+        ? [thing("team_settings", NO_TEAM_NAME, overlaid(NoTeamSettings, base, noTeam?.values.settings))]
         : []),
     ];
   },

@@ -3,6 +3,7 @@
 import { X509Certificate } from "node:crypto";
 import { parseAlternativeNames } from "../../pki/alternative-names.ts";
 import { parseName } from "../../pki/names.ts";
+import { messageOf } from "../../text/error-message.ts";
 import { Authorities, requestIdentity } from "../scep.ts";
 import { PATHS } from "../stats.ts";
 import type { WebReply, WebRequest } from "../web.ts";
@@ -89,7 +90,7 @@ export class AgentApp {
     if (template.svc_challenge === null) return;
     const { stats } = this.world;
     const result = await this.request(hostUuid, id, template).catch(
-      (error: unknown): Json => ({ status: "failed", detail: error instanceof Error ? error.message : String(error) }),
+      (error: unknown): Json => ({ status: "failed", detail: messageOf(error) }),
     );
     await this.call("certificate status", "PUT", `${path}/status`, result);
     stats[result.status === "verified" ? "installed" : "notInstalled"]++;

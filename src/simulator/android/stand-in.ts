@@ -4,6 +4,7 @@ import { createPublicKey, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, jwtVerify } from "jose";
+import { messageOf } from "../../text/error-message.ts";
 import type { StandInKeys } from "./folder.ts";
 import { keyIdOf } from "./messages.ts";
 
@@ -113,7 +114,7 @@ export class StandIn {
     this.requests++;
     const reply = await this.replyTo(req).catch((error: unknown): Reply => {
       if (error instanceof Refusal) return error.reply;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       return { status: 400, body: { error: { code: 400, status: "INVALID_ARGUMENT", message } } };
     });
     const text = JSON.stringify(reply.body);

@@ -6,7 +6,7 @@ import { installWords, type ScriptLanguage } from "../install-words.ts";
 const LOG_FILE = "install.log";
 
 /** Programs read `\"` as a quotation mark, and batch files expand `%`. Throws a SetupError for what no word can have. */
-function quoted(text: string): string {
+function batchWord(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that end a line or a word
   if (/["\u0000-\u001f]/.test(text)) {
     const flag = /^--[a-z-]+/.exec(text)?.[0] ?? text;
@@ -16,19 +16,19 @@ function quoted(text: string): string {
 }
 
 /** `%~dp0` is the script's folder, with a backslash at its end. */
-const batch: ScriptLanguage = { quote: quoted, beside: (name) => `"%~dp0${name}"` };
+const batch: ScriptLanguage = { quote: batchWord, beside: (name) => `"%~dp0${name}"` };
 
 const lines = (...all: readonly string[]): string => ["@echo off", "chcp 65001 > nul", ...all, ""].join("\r\n");
 
 /** The agent's program, from the folder below it. */
 const programOf = ({ program }: PackageSetup): string =>
-  "executable" in program ? '"%~dp0..\\svc-agent.exe"' : `${quoted(program.node)} "%~dp0..\\agent.mjs"`;
+  "executable" in program ? '"%~dp0..\\svc-agent.exe"' : `${batchWord(program.node)} "%~dp0..\\agent.mjs"`;
 
 /** The script's exit code is that of the installation. */
 export function installScript(setup: PackageSetup): string {
   const { program } = setup;
   const log = `"%~dp0${LOG_FILE}"`;
-  const node = "executable" in program ? null : quoted(program.node);
+  const node = "executable" in program ? null : batchWord(program.node);
   return lines(
     ...(node === null
       ? []
@@ -44,7 +44,7 @@ export function installScript(setup: PackageSetup): string {
 export function uninstallScript(setup: PackageSetup): string {
   const { program } = setup;
   return lines(
-    ...("executable" in program ? [] : [`if not exist ${quoted(program.node)} goto without`]),
+    ...("executable" in program ? [] : [`if not exist ${batchWord(program.node)} goto without`]),
     `${programOf(setup)} uninstall > nul 2>&1`,
     ":without",
     "schtasks /End /TN svc-agent > nul 2>&1",

@@ -1,5 +1,6 @@
 // The agent as an installer package of macOS. All of it is in the folder of the package's scripts, which the system
 // unpacks where only root can read it, and removes after the installation: the script installs the agent from there.
+import { quotedShellWord } from "../../../text/shell.ts";
 import { AGENT_PATH, type PackageSetup } from "../files.ts";
 import { CA_FILE, installWords, type ScriptLanguage, SECRET_FILE } from "../install-words.ts";
 import type { CpioFile } from "./cpio.ts";
@@ -7,12 +8,10 @@ import type { CpioFile } from "./cpio.ts";
 export const PKG_ID = "com.svc.agent";
 export const COMPONENT = "svc-agent.pkg";
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
-const shell: ScriptLanguage = { quote: quoted, beside: (name) => `"$here/${name}"` };
+const shell: ScriptLanguage = { quote: quotedShellWord, beside: (name) => `"$here/${name}"` };
 
 /** Node from nodejs.org is there; the agent needs 20.19. */
-const withNode = (node: string) => `node=${quoted(node)}
+const withNode = (node: string) => `node=${quotedShellWord(node)}
 [ -x "$node" ] || fail "Node.js 20.19 or newer is needed, and $node is missing. Install it (https://nodejs.org)."
 "$node" -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' ||
   fail "Node.js 20.19 or newer is needed; $node is older"

@@ -3,7 +3,7 @@ import { appleTrustApi, UploadedCertificate } from "../../../api/devices/apple-t
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { plural } from "../../../cli/output/text.ts";
+import { plural } from "../../../text/plural.ts";
 
 export default class MdmAppleCertificate extends ClientCommand {
   static override summary = "Upload the push certificate, which turns device management of Apple devices on.";

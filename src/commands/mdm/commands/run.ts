@@ -4,11 +4,11 @@ import { ClientCommand } from "../../../cli/client-command.ts";
 import { CliError, failed, usage } from "../../../cli/errors.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, yesFlag } from "../../../cli/flags.ts";
-import { plural } from "../../../cli/output/text.ts";
 import { asShown, selectionOfHosts } from "../../../cli/selection.ts";
 import { askTyped, findTargets, shortNameOf, type Target, targetFlags } from "../../../cli/topics/hosts/targets.ts";
 import { commandView } from "../../../cli/topics/mdm/command.ts";
 import { timeoutOf, waitFlags, waitFor } from "../../../cli/wait.ts";
+import { plural } from "../../../text/plural.ts";
 import { printable } from "../../../text/printable.ts";
 
 /** Names of commands after which a device has lost its data, or cannot be used. */

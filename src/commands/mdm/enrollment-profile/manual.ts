@@ -4,7 +4,7 @@ import { ClientCommand } from "../../../cli/client-command.ts";
 import { readSecret, secretFlags } from "../../../cli/files/input.ts";
 import { saveBytes } from "../../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
-import { plural } from "../../../cli/output/text.ts";
+import { plural } from "../../../text/plural.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmEnrollmentProfileManual extends ClientCommand {

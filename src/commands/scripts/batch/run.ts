@@ -3,7 +3,6 @@ import { type ScriptBatchRun, scriptBatchesApi } from "../../../api/delivery/scr
 import { scriptsApi } from "../../../api/delivery/scripts.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { plural } from "../../../cli/output/text.ts";
 import { asShown } from "../../../cli/selection.ts";
 import {
   checkChoice,
@@ -20,6 +19,7 @@ import {
 import { concludeScriptBatch, waitForScriptBatch } from "../../../cli/topics/scripts/batches.ts";
 import { findScript } from "../../../cli/topics/scripts/scripts.ts";
 import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
+import { plural } from "../../../text/plural.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class ScriptsBatchRun extends ClientCommand {

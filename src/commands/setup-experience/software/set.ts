@@ -4,7 +4,7 @@ import { setupPlatforms } from "../../../api/setup-platforms.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { dryRunFlag, listOf, ofTeam, teamFlag } from "../../../cli/flags.ts";
-import { plural } from "../../../cli/output/text.ts";
+import { plural } from "../../../text/plural.ts";
 
 export default class SetupExperienceSoftwareSet extends ClientCommand {
   static override summary = "Set what the hosts of a team install during their setup, in the order given.";

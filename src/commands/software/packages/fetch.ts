@@ -3,7 +3,7 @@ import { packagesApi } from "../../../api/software/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { saveBytes } from "../../../cli/files/whole-file.ts";
 import { args, connectionFlags, generalFlags } from "../../../cli/flags.ts";
-import { plural } from "../../../cli/output/text.ts";
+import { plural } from "../../../text/plural.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class SoftwarePackagesFetch extends ClientCommand {

@@ -3,7 +3,7 @@ import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { readValue } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, isNoTeam, teamFlag, yesFlag } from "../../../cli/flags.ts";
-import { plural } from "../../../cli/output/text.ts";
+import { plural } from "../../../text/plural.ts";
 
 export default class SoftwareStoreAppsApply extends ClientCommand {
   static override summary = "Replace the store apps that a team offers with those of a file.";

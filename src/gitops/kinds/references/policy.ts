@@ -3,7 +3,7 @@
 import { basename, dirname, resolve } from "node:path";
 import { NO_TEAM_NAME } from "../../../api/settings/no-team.ts";
 import type { Collected, Placed } from "../../files/collect.ts";
-import { listOf, type Problems } from "../../files/problems.ts";
+import { listKey, type Problems } from "../../files/problems.ts";
 import type { Json } from "../../plan/diff.ts";
 import type { Package } from "../package.ts";
 import type { NamedSoftware, PolicyFile } from "../policy.ts";
@@ -46,7 +46,8 @@ export function linkedSoftware(policy: Policy, items: Collected, own: string, pr
 function reportMissing({ owner, place }: Policy, kind: string, key: string, message: string, problems: Problems): null {
   const isControl = kind === SCRIPTS || kind === PROFILES;
   const owners = isControl && owner === NO_TEAM_NAME ? [owner, null] : [owner];
-  if (!owners.some((one) => problems.isIncomplete(listOf(kind, one)))) problems.error(place(key), `${key}: ${message}`);
+  if (!owners.some((one) => problems.isIncomplete(listKey(kind, one))))
+    problems.error(place(key), `${key}: ${message}`);
   return null;
 }
 

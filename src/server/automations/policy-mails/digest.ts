@@ -1,4 +1,5 @@
 // The mail about hosts that newly fail policies of one team.
+import { plural } from "../../../text/plural.ts";
 import { inSentence, letter } from "../../platform/mail/messages.ts";
 import type { Letter } from "../../platform/mail/smtp.ts";
 
@@ -23,8 +24,6 @@ export interface Digest {
   readonly policies: readonly FailingPolicy[];
   readonly policies_count: number;
 }
-
-const plural = (count: number, noun: string, many = `${noun}s`): string => `${count} ${count === 1 ? noun : many}`;
 
 const andMore = (shown: number, all: number): string => (all > shown ? ` and ${all - shown} more` : "");
 

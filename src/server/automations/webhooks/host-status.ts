@@ -43,7 +43,7 @@ async function notify(services: Services, hook: HostStatusWebhook, team: Team | 
     host_ids: unseen.map(({ id }) => id),
     ...(team === null ? {} : { team_id: team.id }),
   };
-  const payload = { text: textOf(data, team), data };
+  const payload = { text: messageText(data, team), data };
   const name = `host_status:${team?.id ?? 0}` as const;
   const digest = createHash("sha256")
     .update(JSON.stringify([url, data]))
@@ -67,7 +67,7 @@ async function notify(services: Services, hook: HostStatusWebhook, team: Team | 
   );
 }
 
-function textOf(
+function messageText(
   { unseen_hosts: unseen, total_hosts: total, days_unseen: silent }: Record<string, unknown>,
   team: Team | null,
 ): string {

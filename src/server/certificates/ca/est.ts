@@ -1,7 +1,8 @@
 // A client for EST (RFC 7030). URLs include the endpoint's prefix.
 import { readCertificates } from "../../../pki/signed-data.ts";
 import type { Certificate } from "../../../pki/x509.ts";
-import { type Asking, askCa, CaError, fromBase64, mediaType } from "./upstream.ts";
+import { bytesOfPaddedBase64 } from "../../../text/base64.ts";
+import { type Asking, askCa, CaError, mediaType } from "./upstream.ts";
 
 const PKCS7 = "application/pkcs7-mime";
 
@@ -25,7 +26,8 @@ export async function checkEst(services: Asking, url: string): Promise<void> {
   const reply = await askCa(services, below(url, "cacerts"), { headers: { accept: PKCS7 } });
   if (reply.status !== 200) throw new CaError("answer", `cacerts returned status ${reply.status}`, reply.status);
   if (mediaType(reply) !== PKCS7) throw new CaError("answer", `cacerts did not return ${PKCS7}`);
-  if (fromBase64(reply.body.toString("latin1")) === null) throw new CaError("answer", "cacerts did not return base64");
+  if (bytesOfPaddedBase64(reply.body.toString("latin1")) === null)
+    throw new CaError("answer", "cacerts did not return base64");
 }
 
 export interface EnrolledCertificates {
@@ -46,7 +48,7 @@ export async function simpleEnroll(services: Asking, ca: EstCa, request: Buffer)
   if (status === 401 || status === 403)
     throw new CaError("credentials", `the authority does not accept the credentials (status ${status})`, status);
   if (status !== 200) throw new CaError("refused", `the authority returned status ${status}`, status);
-  const pkcs7 = fromBase64(body.toString("latin1"));
+  const pkcs7 = bytesOfPaddedBase64(body.toString("latin1"));
   const certificates = pkcs7 === null ? [] : certificatesIn(pkcs7);
   if (pkcs7 === null || certificates.length === 0)
     throw new CaError("answer", "the authority's reply contains no certificate", status);

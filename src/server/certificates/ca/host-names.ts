@@ -2,7 +2,7 @@
 // else in a request (subject attributes, kinds of alternative names, extensions, attributes) is refused, because an
 // authority may pass it on into the certificate, where other services trust it.
 import { USER_PRINCIPAL_NAME } from "../../../pki/alternative-names.ts";
-import { at, type Element, oidOf, readDer, tags, textOf } from "../../../pki/der.ts";
+import { at, type Element, oidOf, readDer, stringOf, tags } from "../../../pki/der.ts";
 import type { RequestContents, RequestedExtension, SubjectAttribute } from "../../../pki/request-contents.ts";
 import { uuidIn } from "../../../text/uuid.ts";
 import { trustedEmails } from "../../hosts/hosts/emails.ts";
@@ -155,7 +155,7 @@ function checkExtension({ type, value }: RequestedExtension, names: HostNames): 
 
 /** The value of a name of one of the kinds that `checkAlternativeName` accepts. */
 const nameIn = (name: Element): string =>
-  name.tag === OTHER_NAME ? textOf(at(at(name, 1, 0xa0), 0, UTF8)) : name.content.toString("latin1");
+  name.tag === OTHER_NAME ? stringOf(at(at(name, 1, 0xa0), 0, UTF8)) : name.content.toString("latin1");
 
 function checkAlternativeName(name: Element, names: HostNames): void {
   if (name.tag === EMAIL_NAME) {

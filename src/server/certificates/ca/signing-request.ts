@@ -1,6 +1,6 @@
 // Parses certificate requests from clients and verifies their signature.
 import { type RequestContents, readContents } from "../../../pki/request-contents.ts";
-import { fromBase64 } from "./upstream.ts";
+import { bytesOfPaddedBase64 } from "../../../text/base64.ts";
 
 export interface SigningRequest {
   readonly der: Buffer;
@@ -19,7 +19,7 @@ const PEM =
 
 /** PEM. Line breaks may also be two characters, a backslash and an n. Throws `BadRequestPem` for any error. */
 export async function readSigningRequest(text: string): Promise<SigningRequest> {
-  const der = fromBase64(PEM.exec(text.replaceAll("\\r", "").replaceAll("\\n", "\n"))?.[1] ?? "");
+  const der = bytesOfPaddedBase64(PEM.exec(text.replaceAll("\\r", "").replaceAll("\\n", "\n"))?.[1] ?? "");
   if (der === null) throw new BadRequestPem();
   try {
     return await parse(der);

@@ -63,14 +63,3 @@ export const plain = (error: OutboundError): CaError =>
 
 export const mediaType = ({ headers }: OutboundReply): string =>
   (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
-
-/**
- * Decodes base64, which may contain line breaks. Null for anything else: `Buffer.from` alone ignores invalid
- * characters.
- */
-export function fromBase64(text: string): Buffer | null {
-  const bare = text.replace(/[\s]+/g, "");
-  return bare.length > 0 && bare.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(bare)
-    ? Buffer.from(bare, "base64")
-    : null;
-}

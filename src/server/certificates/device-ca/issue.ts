@@ -218,7 +218,7 @@ function make({ clock }: Pick<Context, "clock">, ca: DeviceCa, request: Asking, 
   const from = clock.now() - LEEWAY;
   const until = Math.min(clock.now() + LIFETIME, Date.parse(ca.certificate.parsed.validTo));
   const { subject, spki } = request;
-  const names = request.names.slice(0, certificateNames.max).flatMap(checkedName);
+  const names = request.names.slice(0, certificateNames.max).flatMap(readableName);
   const certificate = issueLeaf({ serial, subject, spki, names, from, until }, ca);
   const { parsed } = readBack(certificate);
   const row: Omit<IdentityRow, "id" | "revision" | keyof Origin> = {
@@ -245,7 +245,7 @@ function readBack(certificate: Buffer): Certificate {
 }
 
 /** Mail addresses, host names and URIs of readable characters; other names are left out. */
-function checkedName({ tag, content }: Element): Buffer[] {
+function readableName({ tag, content }: Element): Buffer[] {
   const isKnown = tag === 0x81 || tag === 0x82 || tag === 0x86;
   return isKnown && content.length <= 255 && /^[\x21-\x7e]+$/.test(content.toString("latin1"))
     ? [element(tag, content)]

@@ -1,7 +1,7 @@
 // Host identities: certificates with which managed agents sign their requests. Many know an enroll secret, so a host that
 // has an identity is reached only by requests that are signed with it.
 
-import { at, oidOf, readDer, textOf } from "../../../pki/der.ts";
+import { at, oidOf, readDer, stringOf } from "../../../pki/der.ts";
 import { readSignature, type SignedRequest, verifySignature } from "../../../pki/http-signature.ts";
 import type { CertificateRequest } from "../../../pki/request.ts";
 import { countForSecret } from "../../hosts/enrollment/new-hosts-rate.ts";
@@ -66,7 +66,7 @@ function uuidOf({ subject }: Pick<CertificateRequest, "subject">): string | null
   const fields = readDer(subject).children.flatMap(({ children }) => children);
   const names = fields
     .filter((field) => oidOf(at(field, 0)) === COMMON_NAME)
-    .map((field) => textOf(at(field, 1)).trim());
+    .map((field) => stringOf(at(field, 1)).trim());
   const [uuid] = names;
   return names.length === 1 && uuid !== undefined && /^[\x21-\x7e]+$/.test(uuid) && uuid.length <= identityUuid.max
     ? uuid

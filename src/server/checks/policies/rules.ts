@@ -10,7 +10,7 @@ import type { Place, PolicyRow } from "./applies.ts";
 
 export const refused = (why: string, field = "base") => badRequest(`policy payload verification: ${why}`, field);
 
-function checkedName(given: string | undefined): string {
+function checkedPolicyName(given: string | undefined): string {
   const name = (given ?? "").normalize("NFC").trim();
   if (name === "") throw refused("policy name cannot be empty", "name");
   return name;
@@ -120,7 +120,7 @@ export type Columns = Pick<
 /** The validated columns that a payload sets, without those of patch policies that follow from their app (patch.ts). */
 export function columnsOf(given: PolicyChanges): Partial<Columns> {
   const set: Partial<Columns> = {};
-  if (given.name !== undefined) set.name = checkedName(given.name);
+  if (given.name !== undefined) set.name = checkedPolicyName(given.name);
   if (given.query !== undefined && given.type !== "patch") set.query = checkedQuery(given.query);
   if (given.description !== undefined) set.description = given.description;
   if (given.resolution !== undefined) set.resolution = given.resolution;
@@ -156,7 +156,7 @@ export const wholeColumns = (given: PolicyChanges): Columns => ({
   patch_when_closed: false,
   notify_before_patching: false,
   ...columnsOf(given),
-  name: checkedName(given.name),
+  name: checkedPolicyName(given.name),
   query: given.type === "patch" ? "" : checkedQuery(given.query),
 });
 

@@ -10,7 +10,7 @@ export const queryName = (given: string): string => given.normalize("NFC").trim(
 
 const refused = (why: string, field: string) => badRequest(`query payload verification: ${why}`, field);
 
-function checkedName(given: string | undefined): string {
+function checkedQueryName(given: string | undefined): string {
   const name = queryName(given ?? "");
   if (name === "") throw refused("query name cannot be empty", "name");
   return name;
@@ -60,7 +60,7 @@ export type QueryColumns = Pick<
 /** The validated columns that a payload sets. */
 export function checkedFields(given: QueryFields): Partial<QueryColumns> {
   const set: Partial<QueryColumns> = {};
-  if (given.name !== undefined) set.name = checkedName(given.name);
+  if (given.name !== undefined) set.name = checkedQueryName(given.name);
   if (given.query !== undefined) set.query = checkedSql(given.query);
   if (given.description !== undefined) set.description = given.description;
   if (given.observer_can_run !== undefined) set.observer_can_run = given.observer_can_run;
@@ -88,7 +88,7 @@ const defaults: Omit<QueryColumns, "name" | "query"> = {
 export const wholeFields = (given: QueryFields): QueryColumns => ({
   ...defaults,
   ...checkedFields(given),
-  name: checkedName(given.name),
+  name: checkedQueryName(given.name),
   query: checkedSql(given.query),
 });
 

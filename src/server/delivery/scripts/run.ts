@@ -11,7 +11,7 @@ import { inTeam, may } from "../../platform/core/security/access.ts";
 import { and, eq, oneOf } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
 import { checkVariables } from "../../settings/variables/use.ts";
-import { checkText, extensionOf, keepText, runsOn, textOf } from "../../software/script-texts/texts.ts";
+import { checkText, extensionOf, keepText, runsOn, scriptText } from "../../software/script-texts/texts.ts";
 import { type ScriptRow, scriptFor } from "./access.ts";
 import { runScript } from "./kind.ts";
 import type { scriptExecutions } from "./tables.ts";
@@ -48,7 +48,7 @@ async function chosen(ctx: Context, host: HostRow, given: ScriptRun): Promise<Ch
   if (script.team_id !== host.team_id) throw invalid(way, "the script and the host belong to different teams");
   if (!runsOn(extensionOf(script.name, way), host.platform, host.platform_like))
     throw invalid(way, `${script.name} cannot run on a host with the platform ${host.platform || "unknown"}`);
-  return { script, text: await textOf(ctx.store, script.text_id) };
+  return { script, text: await scriptText(ctx.store, script.text_id) };
 }
 
 async function scriptNamed(ctx: Context, { script_name, team_id }: ScriptRun): Promise<ScriptRow> {
@@ -193,7 +193,7 @@ async function onWire(
   // The host may have come from another team, whose saved scripts the caller may not read.
   const isReadable = execution.script_name === "" || may(user, "scripts:read", execution.team_id);
   return {
-    script_contents: isReadable ? await textOf(store, execution.text_id) : "",
+    script_contents: isReadable ? await scriptText(store, execution.text_id) : "",
     script_id: execution.script_id,
     exit_code,
     output: execution.output,

@@ -14,7 +14,7 @@ import { and, eq, oneOf } from "../../platform/store/query.ts";
 import { compareText } from "../../platform/store/rows.ts";
 import { type TeamScope, teamScope } from "../../settings/teams/access.ts";
 import { checkVariables } from "../../settings/variables/use.ts";
-import { extensionOf, keepText, runsOn, textOf } from "../../software/script-texts/texts.ts";
+import { extensionOf, keepText, runsOn, scriptText } from "../../software/script-texts/texts.ts";
 import { type ScriptRow, scriptFor } from "./access.ts";
 import { readScript, type ScriptFile } from "./file.ts";
 import { removeScripts } from "./remove.ts";
@@ -44,7 +44,7 @@ export const getScript = async (ctx: Context, id: number): Promise<Script> =>
 
 export async function downloadScript(ctx: Context, id: number): Promise<Content> {
   const { text_id, name } = await scriptFor(ctx, "scripts:read", id);
-  const content = new TextEncoder().encode(await textOf(ctx.store, text_id));
+  const content = new TextEncoder().encode(await scriptText(ctx.store, text_id));
   return { content, type: "application/octet-stream", name: `${ctx.clock.iso().slice(0, 10)} ${name}` };
 }
 

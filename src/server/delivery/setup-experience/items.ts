@@ -9,7 +9,7 @@ import { isPhone, platformFamily } from "../../platform/core/platforms.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq } from "../../platform/store/query.ts";
 import { installersForHost } from "../../software/installers/hosts.ts";
-import { extensionOf, runsOn, textOf } from "../../software/script-texts/texts.ts";
+import { extensionOf, runsOn, scriptText } from "../../software/script-texts/texts.ts";
 import { addExecution } from "../scripts/executions.ts";
 import { runScript } from "../scripts/kind.ts";
 import { timeoutOf } from "../scripts/run.ts";
@@ -90,7 +90,7 @@ async function askForScript(inside: Context, host: HostRow): Promise<ItemChange>
   const script = await scriptOfTeam(store, host.team_id);
   if (script === null) return failedItem("the script was deleted meanwhile");
   if (host.scripts_enabled === false) return failedItem(`${host.display_name} does not have scripts enabled`);
-  const content = await textOf(store, script.text_id);
+  const content = await scriptText(store, script.text_id);
   const timeout = await timeoutOf({ ...inside, config: inside.config.over(store) }, host.team_id);
   const [operation] = await addOperations(inside, runScript, { hostIds: [host.id], content, timeout });
   await addExecution(store, host, operation!, content, script.name);

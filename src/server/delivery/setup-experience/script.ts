@@ -10,7 +10,7 @@ import { eq, exists } from "../../platform/store/query.ts";
 import { UniqueViolation } from "../../platform/store/store.ts";
 import { type TeamScope, teamScope } from "../../settings/teams/access.ts";
 import { checkVariables, type VariableUser } from "../../settings/variables/use.ts";
-import { keepText, textOf } from "../../software/script-texts/texts.ts";
+import { keepText, scriptText } from "../../software/script-texts/texts.ts";
 import { readScript, type ScriptFile } from "../scripts/file.ts";
 import { type SetupScriptRow, setupScripts } from "./tables.ts";
 
@@ -72,7 +72,7 @@ export async function getSetupScript(ctx: Context, teamId: TeamId): Promise<Setu
 
 export async function downloadSetupScript(ctx: Context, teamId: TeamId): Promise<Content> {
   const { text_id, name } = await requireScript(ctx.store, await teamScope(ctx, "setup:read", teamId));
-  const content = new TextEncoder().encode(await textOf(ctx.store, text_id));
+  const content = new TextEncoder().encode(await scriptText(ctx.store, text_id));
   return { content, type: "application/octet-stream", name: `${ctx.clock.iso().slice(0, 10)} ${name}` };
 }
 

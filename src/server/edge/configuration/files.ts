@@ -4,7 +4,7 @@ import { filesOf } from "../../platform/files/service.ts";
 import { completeUploads } from "../../platform/uploads/service.ts";
 import { MAX_LISTED, type RequestedChange, refusal } from "./changes.ts";
 import type { FileRef, Kind } from "./kind.ts";
-import { kindOf } from "./kinds.ts";
+import { configurationKind } from "./kinds.ts";
 import type { Request } from "./request.ts";
 import type { Work } from "./work.ts";
 
@@ -20,7 +20,8 @@ export async function resolveFiles({ ctx, current }: Pick<Work, "ctx" | "current
   const wanted = new Set(refs.map(({ ref }) => ref.sha256));
   const present = new Set<string>();
   for (const thing of current.values())
-    for (const { sha256 } of filesIn(kindOf(thing), thing.value)) if (wanted.has(sha256)) present.add(sha256);
+    for (const { sha256 } of filesIn(configurationKind(thing), thing.value))
+      if (wanted.has(sha256)) present.add(sha256);
   const found = new Map([...(await completeUploads(ctx, [...wanted])), ...(await filesOf(ctx, [...present]))]);
   // What would be uploaded is not there when an apply is only tried.
   if (ctx.dryRun !== null) return found;

@@ -65,7 +65,7 @@ export const kinds: readonly Kind[] = [
 const byName = new Map(kinds.map((kind) => [kind.name, kind]));
 
 /** Requests with unknown kinds are refused first. */
-export const kindOf = ({ kind }: Pick<ThingKey, "kind">): Kind => byName.get(kind)!;
+export const configurationKind = ({ kind }: Pick<ThingKey, "kind">): Kind => byName.get(kind)!;
 export const isKnown = ({ kind }: Pick<ThingKey, "kind">): boolean => byName.has(kind);
 
 /** The locks of everything that an apply may write. */

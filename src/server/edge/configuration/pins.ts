@@ -3,7 +3,7 @@ import type { Pin } from "../../../api/edge/configuration.ts";
 import { inTurns } from "../../platform/core/concurrency/parts.ts";
 import { changedMeanwhile, type FieldError } from "../../platform/core/errors.ts";
 import { describeThing, MAX_LISTED } from "./changes.ts";
-import { kindOf } from "./kinds.ts";
+import { configurationKind } from "./kinds.ts";
 import { keyOf, revisionOf, type Thing } from "./values.ts";
 
 /** 409 that names the changed objects. `pins.N` is the index in the request. */
@@ -17,7 +17,10 @@ export async function checkPins(pins: readonly Pin[], current: ReadonlyMap<strin
     moved++;
     if (errors.length >= MAX_LISTED) continue;
     const how = revision === null ? "was deleted" : pin.revision === null ? "was created" : "has changed";
-    errors.push({ name: `pins.${i}`, reason: `${describeThing(pin, kindOf(pin))} ${how} since it was read` });
+    errors.push({
+      name: `pins.${i}`,
+      reason: `${describeThing(pin, configurationKind(pin))} ${how} since it was read`,
+    });
   }
   if (moved === 0) return;
   if (moved > errors.length) errors.push({ name: "pins", reason: `${moved - errors.length} more have changed` });

@@ -9,7 +9,7 @@ import { forbiddenFor } from "../../platform/core/errors.ts";
 import { may } from "../../platform/core/security/access.ts";
 import { eq, everything, oneOf } from "../../platform/store/query.ts";
 import type { Kind } from "./kind.ts";
-import { kindOf, kinds } from "./kinds.ts";
+import { configurationKind, kinds } from "./kinds.ts";
 import { asWriter, mayApply } from "./planner.ts";
 import { type HostName, readSharedRows, type SharedRows } from "./shared-rows.ts";
 import { type Refs, revisionKey, revisionOf, shown, type Thing } from "./values.ts";
@@ -39,7 +39,11 @@ export async function configurationState(caller: Context, body: Body): Promise<C
   for await (const thing of inTurns(thingsOf(shared, rows))) {
     const { value, ...called } = thing;
     const masked = shown(value, refs);
-    things.push({ ...called, value: kindOf(thing).inReply?.(masked) ?? masked, revision: revisionOf(key, thing) });
+    things.push({
+      ...called,
+      value: configurationKind(thing).inReply?.(masked) ?? masked,
+      revision: revisionOf(key, thing),
+    });
   }
   return {
     things,

@@ -39,8 +39,6 @@ export const moment = (time: string): Html =>
     ? html`never`
     : html`<time datetime="${time}">${time.slice(0, 16).replace("T", " ")} UTC</time>`;
 
-export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
-
 export const alert = (text: string | Html): Html => html`<div class="message bad" role="alert"><p>${text}</p></div>`;
 export const good = (text: string | Html): Html => html`<div class="message good" role="status"><p>${text}</p></div>`;
 export const note = (text: string | Html): Html => html`<div class="message note" role="status"><p>${text}</p></div>`;

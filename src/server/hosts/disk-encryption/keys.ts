@@ -1,4 +1,5 @@
 // Stores disk encryption keys that managed agents escrow.
+import { bytesOfBase64 } from "../../../text/base64.ts";
 import { recordHostActivity } from "../../platform/activities/by-host.ts";
 import { channels, hostsPayload } from "../../platform/core/channels.ts";
 import { type Context, service, within } from "../../platform/core/context.ts";
@@ -26,7 +27,7 @@ export async function keepBitlockerKey(
   const enrollment = await ctx.store.hostMdm.get(hostId);
   if (!enrollment?.connected_to_svc) throw badRequest("the host is not enrolled in this server's MDM");
   if (given.client_error !== "") return keepError(ctx, hostId, given.client_error);
-  const key = fromBase64(given.encryption_key);
+  const key = textInBase64(given.encryption_key);
   if (key === null) throw badRequest("encryption_key must be base64", "encryption_key");
   await keepKey(ctx, hostId, { key, isConfirmed: (host) => host.disk_encryption_enabled === true });
 }
@@ -118,11 +119,8 @@ async function hostOf(store: Context["store"], id: number): Promise<HostRow> {
   return host;
 }
 
-function fromBase64(text: string): string | null {
-  const compact = text.replace(/\s+/g, "");
-  if (compact === "" || !/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) return null;
-  const decoded = Buffer.from(compact, "base64").toString("utf8");
-  return decoded === "" ? null : decoded;
+function textInBase64(text: string): string | null {
+  return bytesOfBase64(text)?.toString("utf8") || null;
 }
 
 /** Deletes the keys that hosts have escrowed, former ones too, and the state of their disks. */

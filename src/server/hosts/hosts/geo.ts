@@ -3,6 +3,7 @@
 import { readFile, stat } from "node:fs/promises";
 import type { CityResponse, Reader } from "maxmind";
 import type { HostGeolocation } from "../../../api/hosts/host.ts";
+import { messageOf } from "../../../text/error-message.ts";
 import { minutes } from "../../platform/core/clock.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { startedPart } from "../../platform/core/running.ts";
@@ -36,7 +37,7 @@ async function read(file: string): Promise<Pick<Geo, "reader" | "stamp">> {
     for (const address of ["1.1.1.1", "223.255.255.254"]) reader.get(address);
     return { reader, stamp };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new BadSetting(`geoip_database: ${file} cannot be read as a MaxMind database: ${reason}`);
   }
 }

@@ -7,7 +7,7 @@ import { and, eq, oneOf } from "../../platform/store/query.ts";
 import { hostFor } from "../hosts/access.ts";
 import { notifyMembersChanged } from "./counts.ts";
 import { labelName } from "./names.ts";
-import { quoted } from "./scope.ts";
+import { quotedNames } from "./scope.ts";
 import { LABELS_LOCK } from "./write.ts";
 
 type Change = "add" | "remove";
@@ -32,7 +32,7 @@ export async function changeHostLabels(
         .map((label) => [label.name, label.id]),
     );
     const wrong = names.filter((name) => !manual.has(name));
-    if (wrong.length > 0) throw badRequest(`unknown labels, or not manual: ${quoted(wrong)}`, "labels");
+    if (wrong.length > 0) throw badRequest(`unknown labels, or not manual: ${quotedNames(wrong)}`, "labels");
     const held = new Set(
       (
         await store.labelMembers.pick(["label_id"], {

@@ -52,14 +52,14 @@ export function labelsAmong<L extends NamedLabel>(
   const unknown = wanted.filter((name) => !known.has(name));
   if (unknown.length > 0)
     throw new ApiError(400, "Bad request", [
-      { name: field, reason: `${kind} payload verification: unknown labels: ${quoted(unknown)}` },
+      { name: field, reason: `${kind} payload verification: unknown labels: ${quotedNames(unknown)}` },
     ]);
   return wanted.map((name) => known.get(name)!);
 }
 
 const SHOWN = 10;
 /** Quoted names, cut to the first few of a long list. */
-export const quoted = (names: readonly string[]): string =>
+export const quotedNames = (names: readonly string[]): string =>
   names
     .slice(0, SHOWN)
     .map((name) => JSON.stringify(name.slice(0, 255)))

@@ -94,9 +94,9 @@ export type Ending<R extends OperationResult = OperationResult> =
   | { readonly state: "cancelled" | "expired"; readonly result: null };
 
 export const formOf = (ctx: Pick<Context, "extensions">, { kind }: Pick<Operation, "kind">): AgentForm =>
-  kindOf(ctx, kind).form ?? "script";
+  operationKind(ctx, kind).form ?? "script";
 
-export function kindOf({ extensions }: Pick<Context, "extensions">, name: string): OperationKind {
+export function operationKind({ extensions }: Pick<Context, "extensions">, name: string): OperationKind {
   const kind = extensions.named(operationKinds, name);
   if (!kind) throw new Error(`no kind of operation is named ${name}`);
   return kind;

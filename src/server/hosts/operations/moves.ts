@@ -4,7 +4,7 @@ import type { Context } from "../../platform/core/context.ts";
 import { byId } from "../../platform/core/maps.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, oneOf } from "../../platform/store/query.ts";
-import { kindOf } from "./kind.ts";
+import { operationKind } from "./kind.ts";
 import { lockOperations } from "./queue.ts";
 
 const isWaiting = and(eq("state", "queued"), eq("attempts", 0));
@@ -33,7 +33,7 @@ export async function cancelOfOtherTeams(
   const hosts = byId(await store.hosts.getMany([...new Set(waiting.map(({ host_id }) => host_id))]));
   for (const operation of waiting) {
     const host = hosts.get(operation.host_id);
-    const entry = host && (await kindOf(inside, operation.kind).leftTeam?.(inside, host, operation, teamId));
+    const entry = host && (await operationKind(inside, operation.kind).leftTeam?.(inside, host, operation, teamId));
     if (entry) await recordEntries(inside, [entry], { hostId: operation.host_id });
   }
 }

@@ -14,11 +14,11 @@ import {
   formOf,
   HOST_LANE,
   type Inside,
-  kindOf,
   type Lane,
   type OpenOperation,
   type Operation,
   type OperationKind,
+  operationKind,
 } from "./kind.ts";
 import type { OperationResult } from "./tables.ts";
 
@@ -185,7 +185,7 @@ interface Outgoing {
 export async function sendContent(backing: Deps, operation: Operation): Promise<Outgoing> {
   const { content_id: id } = operation;
   const [row] = await Promise.all([id === null ? null : contentOf(backing, id), markSent(backing, operation)]);
-  const { outgoing } = kindOf(backing, operation.kind);
+  const { outgoing } = operationKind(backing, operation.kind);
   const stored = row?.content.text ?? "";
   const content = outgoing ? await outgoing(backing, operation, stored) : stored;
   // Variables and refusals make a text of the host's own.
@@ -208,7 +208,7 @@ const sentNow = (
   { kind, timeout }: Pick<Operation, "kind" | "timeout">,
 ) => ({
   sent_at: backing.clock.iso(),
-  due_at: kindOf(backing, kind).expires ? isoAt(backing.clock.now() + seconds(timeout) + GRACE) : null,
+  due_at: operationKind(backing, kind).expires ? isoAt(backing.clock.now() + seconds(timeout) + GRACE) : null,
 });
 
 /** Stores the host's answer to an operation of this lane, which it got in this form. */
@@ -237,7 +237,7 @@ export async function answerOperation(
 export async function storeAnswer(backing: Deps, operation: Operation, given: OperationResult): Promise<void> {
   // After it has expired, a late answer still shows the state of the host.
   if (!["queued", "sent", "expired"].includes(operation.state)) return;
-  const kind = kindOf(backing, operation.kind);
+  const kind = operationKind(backing, operation.kind);
   const result = kind.stored ? await kind.stored(backing, operation, given) : given;
   const state = kind.isDone(result) ? "answered" : "failed";
   await endOperation({ ...backing, user: service }, operation, { state, result });
@@ -250,7 +250,7 @@ export async function endOperation(inside: Inside, operation: Operation, ending:
     where: eq("id", operation.id),
     set: { state: ending.state, result: ending.result, ended_at: clock.iso(), due_at: null },
   });
-  await kindOf(inside, operation.kind).ended(inside, operation, ending);
+  await operationKind(inside, operation.kind).ended(inside, operation, ending);
   await store.notify(channels.hosts, hostsPayload([operation.host_id]));
 }
 
@@ -285,7 +285,7 @@ export async function settleOverdue(ctx: Context, signal: AbortSignal): Promise<
       const operation = await store.operations.first({ where: and(eq("id", id), overdue) });
       if (!operation) return;
       settled++;
-      if (operation.attempts >= kindOf(ctx, operation.kind).attempts)
+      if (operation.attempts >= operationKind(ctx, operation.kind).attempts)
         return endOperation(within(ctx, store), operation, { state: "expired", result: null });
       await store.operations.update({ where: eq("id", id), set: { state: "queued", due_at: null } });
       await store.notify(channels.hosts, hostsPayload([host_id]));

@@ -1,7 +1,7 @@
 // What identity providers ask before they send anything (RFC 7643, sections 5 to 7; RFC 7644, section 4).
 import { scimUrns } from "../../../api/hosts/scim.ts";
 
-const listOf = <T>(resources: T[]) => ({
+const listResponse = <T>(resources: T[]) => ({
   schemas: [scimUrns.list],
   totalResults: resources.length,
   startIndex: 1,
@@ -41,7 +41,7 @@ const resourceType = (place: string, name: string, schema: string, extensions: r
 });
 
 export const resourceTypes = (place: string) =>
-  listOf([
+  listResponse([
     resourceType(place, "User", scimUrns.user, [scimUrns.enterprise]),
     resourceType(place, "Group", scimUrns.group, []),
   ]);
@@ -76,7 +76,7 @@ const schema = (place: string, id: string, name: string, attributes: readonly At
 });
 
 export const schemas = (place: string) =>
-  listOf([
+  listResponse([
     schema(place, scimUrns.user, "User", [
       text("userName", unique),
       text("externalId", { caseExact: true }),

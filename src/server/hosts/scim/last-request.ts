@@ -19,7 +19,7 @@ export async function lastRequest({ store }: Context) {
 
 export async function noteRequest({ store, clock, log }: Context, error: unknown): Promise<void> {
   const status = error === null ? ("success" as const) : ("error" as const);
-  const details = error === null ? "" : reasonOf(error).slice(0, DETAILS_MAX);
+  const details = error === null ? "" : joinedReasons(error).slice(0, DETAILS_MAX);
   try {
     const before = await store.scimRequests.first({ where: eq("name", NAME) });
     if (before?.status === status && before.details === details)
@@ -32,7 +32,7 @@ export async function noteRequest({ store, clock, log }: Context, error: unknown
   }
 }
 
-function reasonOf(error: unknown): string {
+function joinedReasons(error: unknown): string {
   if (!(error instanceof ApiError)) return "internal error";
   return error.errors.map(({ reason }) => reason).join("; ") || error.message;
 }

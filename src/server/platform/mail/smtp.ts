@@ -72,7 +72,7 @@ export async function deliver(smtp: SmtpSettings, letter: Letter, posting: Posti
     });
   } catch (error) {
     if (posting.signal?.aborted) throw new NotSent("the server stopped before the mail was sent");
-    throw new NotSent(reasonOf(error, smtp, signal, posting.timeout));
+    throw new NotSent(deliveryProblem(error, smtp, signal, posting.timeout));
   }
 }
 
@@ -166,7 +166,7 @@ const plainTexts: Readonly<Record<string, string>> = {
   ETIMEDOUT: "did not answer in time",
 };
 
-function reasonOf(thrown: unknown, smtp: SmtpSettings, signal: AbortSignal, timeout: number): string {
+function deliveryProblem(thrown: unknown, smtp: SmtpSettings, signal: AbortSignal, timeout: number): string {
   const where = `${smtp.server}:${smtp.port}`;
   const error: SmtpError = thrown instanceof Error ? thrown : new Error("unknown");
   if (thrown instanceof BlockedAddress) return error.message;

@@ -44,7 +44,7 @@ export function checkResponse(root: XmlElement, expected: ExpectedAssertion): vo
 /** Reads the assertion. Every byte of it is covered by the verified signature. */
 export function readAssertion(assertion: XmlElement, expected: ExpectedAssertion): Assertion {
   if (attribute(assertion, "Version") !== "2.0") refuse("the assertion is not of SAML 2.0");
-  if (textOf(assertion, "Issuer") !== expected.issuer)
+  if (elementText(assertion, "Issuer") !== expected.issuer)
     refuse("the assertion is from another identity provider (Issuer)");
   const subject = only(assertion, "Subject");
   const subjectUntil = checkConfirmation(subject, expected);
@@ -117,7 +117,7 @@ function checkNotOnOrAfter(element: XmlElement, name: string, { now }: ExpectedA
 }
 
 function nameIdOf(subject: XmlElement): string {
-  const nameId = textOf(subject, "NameID");
+  const nameId = elementText(subject, "NameID");
   if (nameId === "") refuse("the assertion has no NameID");
   if (nameId.length > 255) refuse("the assertion's name is too long (NameID)");
   return nameId;
@@ -140,7 +140,7 @@ function only(parent: XmlElement, name: string): XmlElement {
   return found && more.length === 0 ? found : refuse(`the assertion must have exactly one ${name}`);
 }
 
-const textOf = (parent: XmlElement, name: string): string => plainText(only(parent, name), name);
+const elementText = (parent: XmlElement, name: string): string => plainText(only(parent, name), name);
 
 /** The text of an element without child elements: text mixed with elements could be interpreted in several ways. */
 function plainText(element: XmlElement, name: string): string {

@@ -41,7 +41,7 @@ export async function readSignInRequest(field: string, expected: ExpectedRequest
   if (attribute(root, "Version") !== "2.0") refuse("the request is not of SAML 2.0");
   await checkSigned(xml, root, expected.certificate);
   // From here on, every byte that is read is covered by the signature.
-  if (textOf(root, "Issuer") !== expected.issuer) refuse("the request is from another service (Issuer)");
+  if (elementText(root, "Issuer") !== expected.issuer) refuse("the request is from another service (Issuer)");
   if (attribute(root, "Destination") !== expected.destination)
     refuse("the request is for another address (Destination)");
   const acs = attribute(root, "AssertionConsumerServiceURL");
@@ -117,12 +117,12 @@ function nameIdOf(root: XmlElement): string | null {
   const subjects = childrenOf(root, ns.assertion, "Subject");
   if (subjects.length === 0) return null;
   if (subjects.length > 1) refuse("the request names several users");
-  const name = textOf(subjects[0]!, "NameID");
+  const name = elementText(subjects[0]!, "NameID");
   if (name === "" || name.length > 255) refuse("the request's user has no name, or one that is too long");
   return name;
 }
 
-function textOf(parent: XmlElement, name: string): string {
+function elementText(parent: XmlElement, name: string): string {
   const [found, ...more] = childrenOf(parent, ns.assertion, name);
   if (!found || more.length > 0 || found.children.length > 0) refuse(`the request must have exactly one ${name}`);
   return found.text.trim();

@@ -1,4 +1,5 @@
 // Carries out one task whose lease this server holds.
+import { messageOf } from "../../../text/error-message.ts";
 import { isoAt, minutes, seconds } from "../core/clock.ts";
 import { heldBy, LEASE, type Lease, LeaseLost, noLease, whileHeld } from "../core/concurrency/lease.ts";
 import { type Context, within } from "../core/context.ts";
@@ -83,11 +84,11 @@ export async function carryOut(
     const about = { err: error, task: row.id, kind: kind.name, attempts };
     if (isFinal(error) || attempts >= ATTEMPTS) {
       log.warn(about, "task failed");
-      return { ...(await end({ state: "failed", error: reasonOf(error) })), cause: error };
+      return { ...(await end({ state: "failed", error: failureText(error) })), cause: error };
     }
     log.warn(about, "an attempt at a task failed; it will be repeated");
     const pause = Math.min(PAUSE_MAX, seconds(2 ** attempts));
-    const set = { attempts, retry_at: isoAt(clock.now() + pause), error: reasonOf(error), ...noLease };
+    const set = { attempts, retry_at: isoAt(clock.now() + pause), error: failureText(error), ...noLease };
     await store.tasks.update({ where: mine, set });
     return { state: "later" };
   }
@@ -96,7 +97,7 @@ export async function carryOut(
 /** Repeating it would not help. */
 const isFinal = (error: unknown): boolean => error instanceof ApiError && error.status < 500;
 
-function reasonOf(error: unknown): string {
+function failureText(error: unknown): string {
   const reason = error instanceof ApiError ? error.errors[0]?.reason : undefined;
-  return (reason ?? (error instanceof Error ? error.message : String(error))).slice(0, 1000);
+  return (reason ?? messageOf(error)).slice(0, 1000);
 }

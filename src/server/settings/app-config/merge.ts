@@ -1,6 +1,6 @@
 // Merges a change into a section. Strict about keys and types, with the error messages of the strict endpoints.
 import { z } from "zod";
-import { issueText, typeName } from "../../../api/issue-text.ts";
+import { issueText, jsonType, typeName } from "../../../api/issue-text.ts";
 import { isRecord } from "../../../text/record.ts";
 import { badRequest, type FieldError, invalid } from "../../platform/core/errors.ts";
 import { withoutNulls } from "../../platform/core/http/nulls.ts";
@@ -8,13 +8,11 @@ import { unsupported } from "../../platform/core/http/unknown-keys.ts";
 
 type Json = Record<string, unknown>;
 
-const kindOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
-
 /** 400 for a key that does not exist; the candidates are those that do. */
 export const unsupportedKey = (path: string, candidates: Iterable<string>) =>
   unsupported("key", [{ path: path.split("."), candidates: [...candidates] }]);
 export const wrongType = (path: string, expected: string, value: unknown) =>
-  badRequest(`invalid value type at '${path}': expected ${expected} but got ${kindOf(value)}`, path);
+  badRequest(`invalid value type at '${path}': expected ${expected} but got ${jsonType(value)}`, path);
 
 /**
  * Returns `base` with the given fields changed. Objects with named fields are merged. Everything else (texts,
@@ -61,13 +59,13 @@ function checkKeys(schema: z.ZodType, given: unknown, path: string): void {
 }
 
 /** Merges two well-formed values: objects are merged, everything else is replaced. */
-export const over = (base: unknown, given: unknown): unknown =>
+export const mergedValues = (base: unknown, given: unknown): unknown =>
   given === undefined
     ? base
     : isRecord(base) && isRecord(given)
       ? Object.fromEntries([
           ...Object.entries(base),
-          ...Object.entries(given).map(([key, value]) => [key, over(base[key], value)]),
+          ...Object.entries(given).map(([key, value]) => [key, mergedValues(base[key], value)]),
         ])
       : given;
 

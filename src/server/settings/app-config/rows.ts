@@ -3,7 +3,7 @@
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { eq, oneOf } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
-import { over } from "./merge.ts";
+import { mergedValues } from "./merge.ts";
 import { apart, together } from "./secrets.ts";
 import type { Section } from "./section.ts";
 import type { configSections } from "./tables.ts";
@@ -13,7 +13,7 @@ type SectionRow = RowOf<typeof configSections>;
 /** The section's value, including secrets. Fields that were never set have their defaults. */
 function sectionValue<T extends object>(section: Section<T>, row: SectionRow | null | undefined): T {
   if (!row) return section.defaults;
-  const stored = section.whole ? row.value : over(section.defaults, row.value);
+  const stored = section.whole ? row.value : mergedValues(section.defaults, row.value);
   const secrets: [string[], unknown][] = row.secrets === null ? [] : JSON.parse(row.secrets);
   return together(stored as object, secrets) as T;
 }

@@ -42,14 +42,14 @@ export function unmasked(section: Section, input: unknown, old: object): { input
   const result = paths.reduce((left, path) => {
     const from = pathInOld(section, input, old, path);
     const kept = from === null ? undefined : getPath(old, from);
-    const list = listOf(section, path);
+    const list = listAt(section, path);
     if (list && isEmpty(kept)) errors.push({ name: path.join("."), reason: unknownMask(list[1]) });
     return withPath(left, path, kept ?? "");
   }, input);
   return { input: result, errors };
 }
 
-const listOf = ({ entries }: Section, path: readonly string[]) =>
+const listAt = ({ entries }: Section, path: readonly string[]) =>
   Object.entries(entries).find(([list]) => path.join(".").startsWith(`${list}.`));
 
 const unknownMask = (identity: readonly string[]): string =>
@@ -57,7 +57,7 @@ const unknownMask = (identity: readonly string[]): string =>
 
 /** The path of the secret in the old section: entries of lists may have moved. */
 function pathInOld(section: Section, input: unknown, old: object, path: readonly string[]): readonly string[] | null {
-  const found = listOf(section, path);
+  const found = listAt(section, path);
   if (!found) return path;
   const list = found[0].split(".");
   const [index, ...rest] = path.slice(list.length) as [string, ...string[]];

@@ -9,7 +9,7 @@ import { invalidFields } from "../../platform/core/errors.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { dropOptOuts } from "../../platform/mail/opt-outs.ts";
 import { changesBetween } from "../app-config/activities.ts";
-import { over } from "../app-config/merge.ts";
+import { mergedValues } from "../app-config/merge.ts";
 import { readSection, writeSection } from "../app-config/rows.ts";
 import { section } from "../app-config/section.ts";
 import { sections } from "../app-config/sections.ts";
@@ -57,8 +57,8 @@ export const modifyNoTeam = (ctx: Context, given: NoTeamChange): Promise<{ team:
         webhook_settings:
           given.webhook_settings === null
             ? noTeam.defaults.webhook_settings
-            : (over(before.webhook_settings, given.webhook_settings) as NoTeamSettings["webhook_settings"]),
-        integrations: over(before.integrations, given.integrations) as NoTeamSettings["integrations"],
+            : (mergedValues(before.webhook_settings, given.webhook_settings) as NoTeamSettings["webhook_settings"]),
+        integrations: mergedValues(before.integrations, given.integrations) as NoTeamSettings["integrations"],
       };
       await changeNoTeam(inside, before, after, given);
       return { team: view(after) };

@@ -4,7 +4,7 @@ import type { Team, TeamIntegrations, TeamMdm, TeamSettingsChange, TeamWebhooks 
 import type { Context, Services } from "../../platform/core/context.ts";
 import { invalidFields } from "../../platform/core/errors.ts";
 import { blockedFields } from "../../platform/core/outbound/fields.ts";
-import { over } from "../app-config/merge.ts";
+import { mergedValues } from "../app-config/merge.ts";
 import { completeOsSettings, respellMdm } from "../app-config/sections/mdm-rules.ts";
 import { under } from "../app-config/sections/rules.ts";
 import { noHostStatusWebhook } from "../app-config/sections/webhooks.ts";
@@ -23,9 +23,9 @@ export type WholeSettings = Pick<
 export const shownSettings = (settings: TeamSettings): WholeSettings => ({
   host_expiry_settings: settings.host_expiry_settings,
   features: settings.features,
-  webhook_settings: over(noWebhooks, settings.webhook_settings) as TeamWebhooks,
-  integrations: over(noIntegrations, settings.integrations) as TeamIntegrations,
-  mdm: over(noMdm, settings.mdm) as TeamMdm,
+  webhook_settings: mergedValues(noWebhooks, settings.webhook_settings) as TeamWebhooks,
+  integrations: mergedValues(noIntegrations, settings.integrations) as TeamIntegrations,
+  mdm: mergedValues(noMdm, settings.mdm) as TeamMdm,
 });
 
 export type GivenSettings = TeamSettingsChange;
@@ -41,7 +41,7 @@ export function changedSettings(
   const mdm = given.mdm === undefined ? undefined : respellMdm(given.mdm);
   const merged: WholeSettings = {
     features: { ...old.features, ...given.features },
-    host_expiry_settings: over(
+    host_expiry_settings: mergedValues(
       old.host_expiry_settings,
       given.host_expiry_settings,
     ) as WholeSettings["host_expiry_settings"],
@@ -50,17 +50,17 @@ export function changedSettings(
         old.webhook_settings.host_status_webhook,
         given.webhook_settings?.host_status_webhook,
       ),
-      failing_policies_webhook: over(
+      failing_policies_webhook: mergedValues(
         old.webhook_settings.failing_policies_webhook,
         given.webhook_settings?.failing_policies_webhook,
       ) as TeamWebhooks["failing_policies_webhook"],
-      failing_policies_mail: over(
+      failing_policies_mail: mergedValues(
         old.webhook_settings.failing_policies_mail,
         given.webhook_settings?.failing_policies_mail,
       ) as TeamWebhooks["failing_policies_mail"],
     },
-    integrations: over(old.integrations, given.integrations) as TeamIntegrations,
-    mdm: completeOsSettings(over(old.mdm, mdm) as TeamMdm, mdm, old.mdm),
+    integrations: mergedValues(old.integrations, given.integrations) as TeamIntegrations,
+    mdm: completeOsSettings(mergedValues(old.mdm, mdm) as TeamMdm, mdm, old.mdm),
   };
   const errors = settingsProblems({ before: old, after: merged, given, config, isGated });
   if (errors.length > 0) throw invalidFields(errors);
@@ -114,5 +114,5 @@ function changedHostStatus(
   given: Partial<HostStatusWebhook> | null | undefined,
 ): HostStatusWebhook | null {
   if (given === undefined || given === null) return given === null ? null : before;
-  return over(before ?? noHostStatusWebhook, given) as HostStatusWebhook;
+  return mergedValues(before ?? noHostStatusWebhook, given) as HostStatusWebhook;
 }

@@ -39,13 +39,13 @@ const wire = async (ctx: Context, installer: Installer): Promise<Package> =>
   (await packagesOnWire(ctx, [installer]))[0]!;
 
 /** An empty text in a form stands for an empty list. */
-const listOf = (given: readonly string[] | undefined): string[] | undefined =>
+const trimmedNames = (given: readonly string[] | undefined): string[] | undefined =>
   given === undefined ? undefined : [...new Set(given.map((name) => name.trim()).filter((name) => name !== ""))];
 
 const labelsOf = ({ labels_include_all, labels_include_any, labels_exclude_any }: PackageFields) => ({
-  labels_include_all: listOf(labels_include_all),
-  labels_include_any: listOf(labels_include_any),
-  labels_exclude_any: listOf(labels_exclude_any),
+  labels_include_all: trimmedNames(labels_include_all),
+  labels_include_any: trimmedNames(labels_include_any),
+  labels_exclude_any: trimmedNames(labels_exclude_any),
 });
 
 /** Given texts, and the defaults of the file in place of those that are not given. */
@@ -75,7 +75,11 @@ export async function uploadPackage(ctx: Context, given: UploadInput): Promise<{
       team,
       file,
       read: found.read,
-      choices: { ...texts, self_service: given.self_service ?? false, categories: listOf(given.categories) ?? [] },
+      choices: {
+        ...texts,
+        self_service: given.self_service ?? false,
+        categories: trimmedNames(given.categories) ?? [],
+      },
       labels: (await resolveTargets(inside, labelsOf(given), "software")) ?? [],
     });
     if (given.automatic_install) await addInstallPolicy(inside, installer);
@@ -137,7 +141,7 @@ export async function changePackage(
         ...texts,
         ...defined({
           self_service: given.self_service,
-          categories: listOf(given.categories),
+          categories: trimmedNames(given.categories),
           display_name: given.display_name?.trim(),
         }),
         // The file comes from the user, no longer from an address.

@@ -48,7 +48,7 @@ export async function keepText(store: ServerTx, content: string): Promise<number
   return row!.id;
 }
 
-export async function textOf(store: ServerTx, id: number): Promise<string> {
+export async function scriptText(store: ServerTx, id: number): Promise<string> {
   return (await store.scriptTexts.get(id))?.content ?? "";
 }
 
@@ -56,7 +56,7 @@ export async function textOf(store: ServerTx, id: number): Promise<string> {
 export async function knownTextOf({ store, running }: Pick<Context, "store" | "running">, id: number): Promise<string> {
   const [row] = await store.scriptTexts.pick(["digest"], { where: eq("id", id) });
   if (row === undefined) return "";
-  return (await running.of(knownContents).get(row.digest, () => textOf(store, id))).text;
+  return (await running.of(knownContents).get(row.digest, () => scriptText(store, id))).text;
 }
 
 /** Columns of the texts of scripts, each text once. */

@@ -40,11 +40,11 @@ const KNOWN_VERSION_BYTES = 200;
 /** The name is in the rows of version, title and counts, and in the indexes by which it is found. */
 const NAMES = 12;
 
-const textOf = ({ software }: ReportedVersion): number =>
+const charactersOf = ({ software }: ReportedVersion): number =>
   Object.values(software).reduce((sum: number, value: string) => sum + value.length, NAMES * software.name.length);
 
 const bytesOf = ({ version, installed_paths }: SoftwareEntry, isStored: boolean): number =>
-  isStored ? KNOWN_VERSION_BYTES : NEW_VERSION_BYTES + textOf(version) + (installed_paths[0]?.length ?? 0);
+  isStored ? KNOWN_VERSION_BYTES : NEW_VERSION_BYTES + charactersOf(version) + (installed_paths[0]?.length ?? 0);
 
 interface HostAdditions {
   readonly hostId: number;

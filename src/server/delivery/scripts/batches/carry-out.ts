@@ -18,7 +18,7 @@ import type { RowOf } from "../../../platform/store/table.ts";
 import { addTask } from "../../../platform/tasks/queue.ts";
 import { contextOf, REQUESTER_GONE } from "../../../platform/tasks/requester.ts";
 import type { TaskKind } from "../../../platform/tasks/task.ts";
-import { extensionOf, runsOn, textOf } from "../../../software/script-texts/texts.ts";
+import { extensionOf, runsOn, scriptText } from "../../../software/script-texts/texts.ts";
 import { runScript } from "../kind.ts";
 import { QUEUED_MAX, timeoutOf } from "../run.ts";
 import { scriptBatches, scriptBatchHosts } from "../tables.ts";
@@ -72,7 +72,7 @@ async function queueSome(inside: Context, uuid: string): Promise<number> {
   const accepted = rows.filter(({ id }) => !refused.has(id));
   const added = await addOperations(inside, runScript, {
     hostIds: accepted.map(({ host_id }) => host_id),
-    content: await textOf(store, script.text_id),
+    content: await scriptText(store, script.text_id),
     timeout: await timeoutOf({ ...inside, config: inside.config.over(store) }, batch.team_id),
   });
   await store.scriptExecutions.insertMany(

@@ -5,7 +5,7 @@ import { requestPushCertificate } from "./push-request.ts";
 import { deletePushCertificate, getPushCertificate, uploadPushCertificate } from "./service.ts";
 import { getAppleStatus } from "./status.ts";
 
-const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
+const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
 
 export const appleTrustRoutes: readonly Route[] = [
   route(appleTrustApi.get, (_, ctx) => getPushCertificate(ctx)),
@@ -14,8 +14,8 @@ export const appleTrustRoutes: readonly Route[] = [
   route(olderApi.requestCsr, async (_, ctx) => ({ csr: await requestPushCertificate(ctx) })),
   route(appleTrustApi.upload, ({ body: { certificate, private_key: key, force } }, ctx) =>
     uploadPushCertificate(ctx, {
-      certificate: textOf(certificate.bytes),
-      privateKey: key ? textOf(key.bytes) : null,
+      certificate: latin1(certificate.bytes),
+      privateKey: key ? latin1(key.bytes) : null,
       force,
     }),
   ),

@@ -1,6 +1,5 @@
 // Stores what devices answer to commands.
-
-import { isDone, reasonOf, statuses } from "../../../../syncml/codes.ts";
+import { isDone, statuses, statusReason } from "../../../../syncml/codes.ts";
 import { readSyncml } from "../../../../syncml/read.ts";
 import { everyCommand, type SyncCommand, type SyncMessage, syncCommand } from "../../../../syncml/value.ts";
 import { writeSyncml } from "../../../../syncml/write.ts";
@@ -181,6 +180,6 @@ function answerIn(sent: SyncCommand, replies: readonly SyncCommand[], status: st
 }
 
 function described(status: string): string {
-  const reason = reasonOf(status);
+  const reason = statusReason(status);
   return reason === "" ? `status ${status}` : `status ${status} (${reason})`;
 }

@@ -31,10 +31,10 @@ const REFUSED = { scope: "tokens of Windows devices", most: 600, ofAll: 20_000, 
 export async function callerOf(ctx: Context, token: SecurityToken | null): Promise<EnrollCaller> {
   try {
     if (token?.valueType === tokenTypes.user) {
-      const text = textOf(token);
+      const text = tokenText(token);
       return isSigned(text) ? await tokenCaller(ctx, text) : await agentCaller(ctx, text);
     }
-    if (token?.valueType === tokenTypes.directory) return await directoryCaller(ctx, textOf(token));
+    if (token?.valueType === tokenTypes.directory) return await directoryCaller(ctx, tokenText(token));
   } catch (error) {
     if (error instanceof EnrollRefusal) await countCall(ctx, REFUSED, ctx.address);
     throw error;
@@ -62,7 +62,7 @@ async function directoryCaller(ctx: Context, text: string): Promise<EnrollCaller
   return { hostId: null, teamId: await defaultTeam(ctx), kind: "automatic", email, token: { text, expires } };
 }
 
-function textOf({ text }: SecurityToken): string {
+function tokenText({ text }: SecurityToken): string {
   const bytes = bytesOfBase64(text);
   if (bytes === null || bytes.length === 0) throw new EnrollRefusal("InvalidSecurity", "the token is not base64");
   return bytes.toString();

@@ -1,5 +1,5 @@
 // What can be asked of a device to find out whether it has a profile.
-import { isDone, reasonOf, statuses } from "../../../../syncml/codes.ts";
+import { isDone, statuses, statusReason } from "../../../../syncml/codes.ts";
 import { everyCommand, type SyncCommand, syncCommand } from "../../../../syncml/value.ts";
 import { xmlAttribute } from "../../../../xml/write.ts";
 import { ApiError } from "../../../platform/core/errors.ts";
@@ -64,7 +64,7 @@ export function differenceOf({ cmdId, node, format, wanted }: Check, replies: Re
   if (!reply || reply.status === null) return "unknown";
   const { status, data } = reply;
   if (status === statuses.notFound && MAY_BE_HIDDEN.some((pattern) => pattern.test(node))) return null;
-  if (!isDone(status)) return `${node}: status ${status}${reasonOf(status) && ` (${reasonOf(status)})`}`;
+  if (!isDone(status)) return `${node}: status ${status}${statusReason(status) && ` (${statusReason(status)})`}`;
   return wanted === null || isSameValue(format, wanted, data ?? "") ? null : `${node}: it has another value`;
 }
 

@@ -1,6 +1,7 @@
 // Files of profiles: SyncML, as the commands that set nodes.
 import { readCommands } from "../../../../syncml/read.ts";
 import { BadSyncml, everyCommand, isContainer, type SyncCommand, syncCommand } from "../../../../syncml/value.ts";
+import { textOfUtf8 } from "../../../../text/utf8.ts";
 import { invalid } from "../../../platform/core/errors.ts";
 import type { ProfileFile, ReadProfile } from "../../profiles/platform.ts";
 import { isLate, namesIn } from "../../profiles/variables.ts";
@@ -21,7 +22,7 @@ const SCEP_ENROLL = /\/clientcertificateinstall\/scep\/[^/]+\/install\/enroll$/;
 
 /** Null: the file is not one of this platform. */
 export function readProfile({ bytes, name }: ProfileFile): ReadProfile | null {
-  const text = textOf(bytes);
+  const text = textOfUtf8(bytes);
   if (text === null || !/^\uFEFF?\s*</.test(text) || /<(!DOCTYPE )?plist\b/.test(text.slice(0, 1_000))) return null;
   if (/^\uFEFF?\s*<\?xml/.test(text))
     throw invalid(FIELD, "the profile begins with an XML declaration, which it cannot have: remove its first line");
@@ -29,14 +30,6 @@ export function readProfile({ bytes, name }: ProfileFile): ReadProfile | null {
     throw invalid("display_name", "a profile for Windows needs a name: display_name is required");
   check(commandsIn(text));
   return { letter: "w", kind: "profile", name: name.trim(), identifier: name.trim() };
-}
-
-function textOf(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 function commandsIn(text: string): readonly SyncCommand[] {

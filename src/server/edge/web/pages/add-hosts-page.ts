@@ -6,7 +6,7 @@ import { isPremium } from "../../../platform/core/context.ts";
 import { ApiError, forbidden } from "../../../platform/core/errors.ts";
 import { may, maySomewhere } from "../../../platform/core/security/access.ts";
 import { call } from "../call.ts";
-import { reasonOf } from "../error-page.ts";
+import { errorSentence } from "../error-page.ts";
 import { type Html, html } from "../html.ts";
 import type { Answer, PageContent, Visit } from "../page.ts";
 import { alert, type Choice, good, moment, select } from "../parts.ts";
@@ -61,7 +61,7 @@ export async function makeEnrollCommands(visit: Visit): Promise<Answer> {
     });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500 || error.status === 401) throw error;
-    return shown(visit, { refused: reasonOf(error), status: error.status });
+    return shown(visit, { refused: errorSentence(error), status: error.status });
   }
 }
 

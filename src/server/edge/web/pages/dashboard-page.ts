@@ -2,12 +2,13 @@
 
 import { hostsApi } from "../../../../api/inventory/hosts.ts";
 import { activitiesApi } from "../../../../api/platform/activities.ts";
+import { plural } from "../../../../text/plural.ts";
 import { isPremium } from "../../../platform/core/context.ts";
 import { maySomewhere } from "../../../platform/core/security/access.ts";
 import { call } from "../call.ts";
 import { type Html, html } from "../html.ts";
 import type { Answer, Visit } from "../page.ts";
-import { link, platformName, plural, select } from "../parts.ts";
+import { link, platformName, select } from "../parts.ts";
 import { teamChoices } from "../teams.ts";
 import { feed } from "./activities/view.ts";
 import { ADD_HOSTS } from "./add-hosts-page.ts";

@@ -6,7 +6,7 @@ import { serverUrl } from "../../../platform/core/http/links.ts";
 import { needsSetupToken } from "../../../settings/setup/caller.ts";
 import { hasUsers } from "../../../settings/setup/service.ts";
 import { call } from "../call.ts";
-import { reasonOf } from "../error-page.ts";
+import { errorSentence } from "../error-page.ts";
 import { html } from "../html.ts";
 import type { Answer, PageContent, Visit } from "../page.ts";
 import { alert, field } from "../parts.ts";
@@ -58,7 +58,7 @@ export async function setupPage(visit: Visit, refused?: ApiError): Promise<PageC
     body: html`<div class="card"><h1>Set up this server</h1>
 <p>It has no users yet. Create the first administrator here, or on the machine that the server runs on with:</p>
 <p class="token"><code>svc setup --server-url ${server} --email you@example.com</code></p>
-${refused !== undefined && !isToken && alert(reasonOf(refused))}
+${refused !== undefined && !isToken && alert(errorSentence(refused))}
 <form method="post" action="${SETUP_PAGE}">${visit.csrf()}
 ${
   needsSetupToken(ctx) &&

@@ -4,11 +4,12 @@ import type { Host } from "../../../../api/hosts/host.ts";
 import { labelsApi } from "../../../../api/hosts/labels.ts";
 import { hostFilters } from "../../../../api/inventory/host-filters.ts";
 import { hostsApi } from "../../../../api/inventory/hosts.ts";
+import { plural } from "../../../../text/plural.ts";
 import { type Context, isPremium } from "../../../platform/core/context.ts";
 import { ApiError } from "../../../platform/core/errors.ts";
 import { maySomewhere } from "../../../platform/core/security/access.ts";
 import { call, callWhole } from "../call.ts";
-import { reasonOf } from "../error-page.ts";
+import { errorSentence } from "../error-page.ts";
 import { type Html, html } from "../html.ts";
 import { orderHeader } from "../order-header.ts";
 import type { Answer, Visit } from "../page.ts";
@@ -21,7 +22,6 @@ import {
   pageNumber,
   pager,
   platformName,
-  plural,
   select,
   when,
 } from "../parts.ts";
@@ -90,7 +90,7 @@ ${
       html`${at > 0 && ", "}<code>${name}=${value}</code> (<a href="${link(PATH, params, { [name]: null, page: null })}">remove<span class="hidden"> ${name}</span></a>)`,
   )}</p>`
 }
-${"error" in found ? alert(reasonOf(found.error)) : results(ctx, params, found)}`,
+${"error" in found ? alert(errorSentence(found.error)) : results(ctx, params, found)}`,
   };
 }
 

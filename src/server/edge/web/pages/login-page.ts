@@ -6,7 +6,7 @@ import { ApiError } from "../../../platform/core/errors.ts";
 import { hasUsers } from "../../../settings/setup/service.ts";
 import { call, callWhole } from "../call.ts";
 import { dropCookie } from "../cookies.ts";
-import { reasonOf } from "../error-page.ts";
+import { errorSentence } from "../error-page.ts";
 import { html } from "../html.ts";
 import { nextPath } from "../next-path.ts";
 import type { Answer, PageContent, Visit } from "../page.ts";
@@ -47,7 +47,7 @@ export async function logIn(visit: Visit): Promise<Answer> {
     return await enter(visit, value, next);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
-    const wrong = error.status === 401 ? "The email address or the password is wrong." : reasonOf(error);
+    const wrong = error.status === 401 ? "The email address or the password is wrong." : errorSentence(error);
     return form(visit, next, { email, wrong, status: error.status, retryAfter: error.retryAfter });
   }
 }
@@ -111,8 +111,8 @@ export async function startSso(visit: Visit): Promise<Answer> {
   });
   // Show the form again, because a password may still work. The cause is in the log.
   if (begun instanceof ApiError) {
-    const wrong = begun.status >= 500 ? NO_PROVIDER : reasonOf(begun);
-    ctx.log.warn({ reason: reasonOf(begun), uuid: ctx.requestId }, "single sign-on cannot start");
+    const wrong = begun.status >= 500 ? NO_PROVIDER : errorSentence(begun);
+    ctx.log.warn({ reason: errorSentence(begun), uuid: ctx.requestId }, "single sign-on cannot start");
     return form(visit, relay_url, { wrong, status: begun.status, retryAfter: begun.retryAfter });
   }
   const { value, reply } = begun;

@@ -8,7 +8,7 @@ import { mailApi } from "../../../../api/settings/mail.ts";
 import { readUnsubscribeToken, UNSUBSCRIBE_PAGE, unsubscribe } from "../../../automations/policy-mails/unsubscribe.ts";
 import { ApiError } from "../../../platform/core/errors.ts";
 import { call } from "../call.ts";
-import { reasonOf } from "../error-page.ts";
+import { errorSentence } from "../error-page.ts";
 import { type Html, html } from "../html.ts";
 import type { Answer, Page, PageContent, Visit } from "../page.ts";
 import { accountField, alert, field, good } from "../parts.ts";
@@ -32,7 +32,7 @@ function mendable(error: unknown): ApiError {
 
 const reasonFor = (error: ApiError | undefined, name: string): string | undefined => {
   const found = error?.errors.find((one) => one.name === name);
-  return found && reasonOf(new ApiError(error!.status, "", [found]));
+  return found && errorSentence(new ApiError(error!.status, "", [found]));
 };
 
 const isUsedUp = (error: unknown): boolean =>
@@ -76,7 +76,7 @@ const usedUp = (instead: Html, status = 401): PageContent =>
 const forgotForm = (visit: Visit, email = "", error?: ApiError): PageContent =>
   card(
     "Forgot your password?",
-    html`${error !== undefined && alert(reasonOf(error))}
+    html`${error !== undefined && alert(errorSentence(error))}
 <form method="post" action="/login/forgot">${visit.csrf()}
 ${field({ name: "email", label: "Email", type: "email", value: email, autocomplete: "username", hint: "the link to choose a new password is sent to this address" })}
 <button>Send link</button></form>
@@ -119,7 +119,7 @@ async function reset(visit: Visit): Promise<Answer> {
     await call(visit.ctx, mailApi.resetPassword, { body });
   } catch (error) {
     if (isUsedUp(error)) return usedUp(html`<a href="/login/forgot">Request a new link</a>`);
-    return resetForm(visit, token, reasonOf(mendable(error)));
+    return resetForm(visit, token, errorSentence(mendable(error)));
   }
   return { to: "/login?status=password_set" };
 }
@@ -152,7 +152,7 @@ function inviteForm(visit: Visit, { invite }: Invited, error?: ApiError): PageCo
   return card(
     "Create your account",
     html`<p>You are invited as <strong>${invite.email}</strong>${about !== "" && ` (${about})`}.</p>
-${error !== undefined && !error.errors.some((one) => known.includes(one.name)) && alert(reasonOf(error))}
+${error !== undefined && !error.errors.some((one) => known.includes(one.name)) && alert(errorSentence(error))}
 <form method="post" action="/login/invites/${encodeURIComponent(token)}">${visit.csrf()}${accountField(invite.email)}
 ${field({ name: "name", label: "Name", value: name, autocomplete: "name", wrong: reasonFor(error, "name") })}
 ${!invite.sso_enabled && newPasswordFields(reasonFor(error, "password"), reasonFor(error, "password_confirmation"))}

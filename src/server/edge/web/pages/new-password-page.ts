@@ -2,7 +2,7 @@
 import { usersApi } from "../../../../api/accounts/users.ts";
 import { ApiError } from "../../../platform/core/errors.ts";
 import { call } from "../call.ts";
-import { reasonOf } from "../error-page.ts";
+import { errorSentence } from "../error-page.ts";
 import { html } from "../html.ts";
 import type { Answer, PageContent, Visit } from "../page.ts";
 import { accountField, field } from "../parts.ts";
@@ -20,7 +20,7 @@ export async function setNewPassword(visit: Visit): Promise<Answer> {
     await call(ctx, usersApi.performRequiredPasswordReset, { body: { new_password } });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 422) throw error;
-    return form(visit, reasonOf(error));
+    return form(visit, errorSentence(error));
   }
   return { to: "/" };
 }

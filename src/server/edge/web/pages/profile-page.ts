@@ -8,7 +8,7 @@ import type { Context } from "../../../platform/core/context.ts";
 import { ApiError, notFound, permissionDenied } from "../../../platform/core/errors.ts";
 import { mailConfigured } from "../../../platform/mail/mail.ts";
 import { call } from "../call.ts";
-import { reasonOf } from "../error-page.ts";
+import { errorSentence } from "../error-page.ts";
 import { type Html, html } from "../html.ts";
 import type { Answer, PageContent, Visit } from "../page.ts";
 import { accountField, alert, facts, field, good, moment, select, when } from "../parts.ts";
@@ -165,7 +165,7 @@ const wrongForm = (outcome: FormOutcome, form: FormOutcome["of"], names: readonl
   outcome.error !== undefined &&
   outcome.of === form &&
   !names.some((name) => wrongField(outcome, form, name)) &&
-  alert(reasonOf(outcome.error));
+  alert(errorSentence(outcome.error));
 
 const tokenCard = (
   visit: Visit,

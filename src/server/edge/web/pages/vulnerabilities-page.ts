@@ -1,24 +1,15 @@
 // The list of vulnerabilities, from GET /vulnerabilities.
 import type { HostVulnerability } from "../../../../api/software/vulnerabilities.ts";
 import { vulnerabilitiesApi } from "../../../../api/software/vulnerabilities.ts";
+import { plural } from "../../../../text/plural.ts";
 import { type Context, isPremium } from "../../../platform/core/context.ts";
 import { ApiError } from "../../../platform/core/errors.ts";
 import { call } from "../call.ts";
-import { reasonOf } from "../error-page.ts";
+import { errorSentence } from "../error-page.ts";
 import { type Html, html } from "../html.ts";
 import { orderHeader } from "../order-header.ts";
 import type { Answer, Visit } from "../page.ts";
-import {
-  alert,
-  field,
-  NO_VULNERABILITY_DATA,
-  pageNumber,
-  pager,
-  plural,
-  SET_DATA_URL,
-  select,
-  when,
-} from "../parts.ts";
+import { alert, field, NO_VULNERABILITY_DATA, pageNumber, pager, SET_DATA_URL, select, when } from "../parts.ts";
 import { teamChoices } from "../teams.ts";
 
 const PER_PAGE = 50;
@@ -99,7 +90,7 @@ ${teams.length > 0 && select("team_id", "Team", get("team_id"), teams)}
 ${isPremium(ctx) && select("exploit", "Exploit", get("exploit"), exploits)}
 ${["order_key", "order_direction"].map((name) => get(name) !== "" && html`<input type="hidden" name="${name}" value="${get(name)}">`)}
 <button>Show</button></form>
-${found instanceof ApiError ? alert(reasonOf(found)) : results(ctx, params, found)}`,
+${found instanceof ApiError ? alert(errorSentence(found)) : results(ctx, params, found)}`,
   };
 }
 

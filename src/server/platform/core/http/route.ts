@@ -5,7 +5,7 @@ import { acceptedKeys } from "../../../../api/accepted-keys.ts";
 import type { Action } from "../../../../api/access.ts";
 import { DRY_RUN, DRY_RUN_UNCHECKED, dryRunOf } from "../../../../api/dry-run.ts";
 import { type Access, type AnyEndpoint, noParams, type ParsedOf, type ReplyOf } from "../../../../api/endpoint.ts";
-import { issueText, plainIssues, typeName } from "../../../../api/issue-text.ts";
+import { issueText, jsonType, plainIssues, typeName } from "../../../../api/issue-text.ts";
 import { type Context, isPremium } from "../context.ts";
 import {
   ApiError,
@@ -312,12 +312,10 @@ function bodyError(issue: z.core.$ZodIssue): FieldError {
       name,
       reason: missing
         ? `${name} is required`
-        : `invalid value type at '${name}': expected ${typeName(issue.expected)} but got ${kindOf(issue.input)}`,
+        : `invalid value type at '${name}': expected ${typeName(issue.expected)} but got ${jsonType(issue.input)}`,
     };
   }
   // A text of a form has its name in the message, like the field of a query.
   const isNamed = issue.code !== "custom" || issue.message !== "Invalid input" || typeof issue.input !== "string";
   return { name, reason: isNamed ? issueText(issue) : `Invalid ${name}: ${issue.input.slice(0, 200)}` };
 }
-
-const kindOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);

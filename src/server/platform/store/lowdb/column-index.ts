@@ -7,7 +7,7 @@ const ARRAY_LIMIT = 32;
 const sizeOf = (bucket: Bucket): number =>
   typeof bucket === "number" ? 1 : Array.isArray(bucket) ? bucket.length : bucket.size;
 
-const textOf = (value: Value): string => (typeof value === "string" ? `${value.length}:${value}` : String(value));
+const keyPart = (value: Value): string => (typeof value === "string" ? `${value.length}:${value}` : String(value));
 
 /** Looks up rows by the values of one or more columns. */
 export class ColumnIndex {
@@ -33,7 +33,7 @@ export class ColumnIndex {
   keyOf(row: Readonly<Record<string, unknown>>): Value {
     if (this.single !== null) return row[this.single] as Value;
     let key = "";
-    for (const column of this.columns) key += `${textOf(row[column] as Value)},`;
+    for (const column of this.columns) key += `${keyPart(row[column] as Value)},`;
     return key;
   }
 

@@ -32,7 +32,7 @@ export function sideReading(sides: readonly (readonly [string, Side])[], layoutO
   const specs = parts.flatMap(({ layout, columns }) => ["id", ...columns].map((column) => layout.spec(column)));
   return {
     key: `sides ${JSON.stringify(parts.map(({ layout, columns }) => [layout.table.name, ...columns]))}`,
-    text: () => textOf(parts),
+    text: () => sideQuery(parts),
     reader() {
       const parse = recordParser(specs);
       return (found) => {
@@ -60,7 +60,7 @@ interface Part {
   readonly alias: string;
 }
 
-function textOf(parts: readonly Part[]): string {
+function sideQuery(parts: readonly Part[]): string {
   const columns = parts.flatMap(({ alias, columns }) => ["id", ...columns].map((column) => col(alias, column)));
   const joins = parts.map(
     ({ layout, alias }): Sql =>

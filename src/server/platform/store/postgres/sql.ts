@@ -8,7 +8,7 @@ export interface Statement {
 
 export type { Sql };
 
-const quoted = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
+const quotedIdentifier = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
 
 const literal = (value: string | number | boolean | null): string =>
   typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : String(value);
@@ -18,7 +18,7 @@ export const sql = Object.assign(
   (texts: TemplateStringsArray, ...parts: readonly unknown[]): Sql => template(texts, ...parts),
   {
     /** An identifier, which may be qualified: `id("t0", "name")`. */
-    id: (...identifiers: readonly string[]): Sql => raw(identifiers.map(quoted).join(".")),
+    id: (...identifiers: readonly string[]): Sql => raw(identifiers.map(quotedIdentifier).join(".")),
     join: (parts: readonly Sql[], separator = ", "): Sql => (parts.length === 0 ? empty : join(parts, separator)),
     /** A value in the text itself. Never for values of callers. */
     lit: (value: string | number | boolean | null): Sql => raw(literal(value)),

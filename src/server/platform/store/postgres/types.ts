@@ -118,10 +118,11 @@ export function arrayLiteral(values: readonly (string | number | boolean | null)
     const value = values[i]!;
     if (i > 0) text += ",";
     if (value === null) text += "NULL";
-    else if (typeof value === "string") text += quoted(value);
+    else if (typeof value === "string") text += arrayElement(value);
     else text += value;
   }
   return `${text}}`;
 }
 
-const quoted = (value: string): string => (/["\\]/.test(value) ? `"${value.replace(/["\\]/g, "\\$&")}"` : `"${value}"`);
+const arrayElement = (value: string): string =>
+  /["\\]/.test(value) ? `"${value.replace(/["\\]/g, "\\$&")}"` : `"${value}"`;

@@ -56,4 +56,4 @@ export function feedsAt(now: number): readonly Feed[] {
   ];
 }
 
-export const kindOf = (name: string): string => name.split("-")[0]!;
+export const feedKind = (name: string): string => name.split("-")[0]!;

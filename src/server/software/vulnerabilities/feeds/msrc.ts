@@ -1,5 +1,5 @@
 // Microsoft's monthly documents (CVRF 3, as JSON): which build of Windows fixes which CVE.
-import { isRecord } from "../../../../text/record.ts";
+import { isRecord, listIn } from "../../../../text/record.ts";
 import { type BuildRecord, buildKey } from "../reference/records.ts";
 import type { Entry } from "../reference/table-file.ts";
 import { isCve } from "./cve.ts";
@@ -39,17 +39,15 @@ function buildOf(product: string, fixed: string): { readonly build: string; read
   return { build: own, fixed: `${own}.${revision}` };
 }
 
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
 /** A document has some megabytes, and products at its start, so it is read as a whole. */
 export async function* msrcEntries(content: AsyncIterable<Buffer>): AsyncGenerator<Entry, void, undefined> {
   const document = await readDocument(content);
   const tree = isRecord(document.ProductTree) ? document.ProductTree : {};
   const names = new Map<string, string>();
-  for (const product of listOf(tree.FullProductName))
+  for (const product of listIn(tree.FullProductName))
     if (isRecord(product) && typeof product.ProductID === "string" && typeof product.Value === "string")
       names.set(product.ProductID, product.Value);
-  for (const vulnerability of listOf(document.Vulnerability))
+  for (const vulnerability of listIn(document.Vulnerability))
     if (isRecord(vulnerability) && isCve(vulnerability.CVE)) yield* fixesOf(vulnerability.CVE, vulnerability, names);
 }
 
@@ -78,10 +76,10 @@ function* fixesOf(
   names: ReadonlyMap<string, string>,
 ): Generator<Entry, void, undefined> {
   const written = new Set<string>();
-  for (const remediation of listOf(Remediations)) {
+  for (const remediation of listIn(Remediations)) {
     if (!isRecord(remediation) || remediation.Type !== VENDOR_FIX) continue;
     const named = typeof remediation.FixedBuild === "string" ? remediation.FixedBuild.trim() : "";
-    for (const id of listOf(remediation.ProductID)) {
+    for (const id of listIn(remediation.ProductID)) {
       const name = typeof id === "string" ? names.get(id) : undefined;
       if (name === undefined || !name.startsWith("Windows")) continue;
       const own = buildOf(name, named);

@@ -1,5 +1,5 @@
 // NVD's feeds of CVEs, in the format of its API 2.0.
-import { isRecord } from "../../../../text/record.ts";
+import { isRecord, listIn } from "../../../../text/record.ts";
 import { type CpeRange, type CveRecord, cveKey, type ProductRecord, productKey } from "../reference/records.ts";
 import type { Entry } from "../reference/table-file.ts";
 import { isCve, isShort } from "./cve.ts";
@@ -9,8 +9,7 @@ import { Tally } from "./tally.ts";
 const TEXT_MAX = 4_000;
 /** The highest score of CVSS. */
 const SCORE_MAX = 10;
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+const nonEmptyText = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
 export async function* nvdEntries(
   content: AsyncIterable<Buffer>,
@@ -29,15 +28,15 @@ function* entriesOf(cve: Record<string, unknown>): Generator<Entry, void, undefi
   yield { key: cveKey(id), value: aboutCve(cve) };
   if (cve.vulnStatus === "Rejected") return;
   const products = new Map<string, { value: ProductRecord; ranges: CpeRange[] }>();
-  for (const configuration of listOf(cve.configurations)) addConfiguration(products, id, configuration);
+  for (const configuration of listIn(cve.configurations)) addConfiguration(products, id, configuration);
   for (const [key, { value, ranges }] of products)
     yield { key: key.slice(0, key.lastIndexOf("|")), value: { ...value, ranges } };
 }
 
 function aboutCve(cve: Record<string, unknown>): CveRecord {
-  const english = listOf(cve.descriptions).find((one) => isRecord(one) && one.lang === "en");
-  const text = isRecord(english) ? textOf(english.value) : null;
-  const published = textOf(cve.published);
+  const english = listIn(cve.descriptions).find((one) => isRecord(one) && one.lang === "en");
+  const text = isRecord(english) ? nonEmptyText(english.value) : null;
+  const published = nonEmptyText(cve.published);
   const score = scoreOf(cve.metrics);
   return {
     ...(score === null ? {} : { score }),
@@ -55,7 +54,7 @@ function isoOf(time: string): string {
 /** NVD's own score if it has one, else that of the CVE's numbering authority. */
 function scoreOf(metrics: unknown): number | null {
   if (!isRecord(metrics)) return null;
-  const all = [...listOf(metrics.cvssMetricV31), ...listOf(metrics.cvssMetricV30)].filter(isRecord);
+  const all = [...listIn(metrics.cvssMetricV31), ...listIn(metrics.cvssMetricV30)].filter(isRecord);
   for (const metric of [...all.filter(({ type }) => type === "Primary"), ...all]) {
     const score = isRecord(metric.cvssData) ? metric.cvssData.baseScore : null;
     if (typeof score === "number" && score >= 0 && score <= SCORE_MAX) return score;
@@ -71,7 +70,7 @@ interface Match {
 
 function matchesOf(node: unknown): Match[] {
   if (!isRecord(node) || node.negate === true) return [];
-  return listOf(node.cpeMatch).flatMap((match) => {
+  return listIn(node.cpeMatch).flatMap((match) => {
     if (!isRecord(match) || typeof match.criteria !== "string") return [];
     const parts = cpeParts(match.criteria);
     return parts.length < 11 ? [] : [{ isVulnerable: match.vulnerable === true, parts, source: match }];
@@ -116,7 +115,7 @@ function addConfiguration(
   configuration: unknown,
 ): void {
   if (!isRecord(configuration)) return;
-  const nodes = listOf(configuration.nodes).map(matchesOf);
+  const nodes = listIn(configuration.nodes).map(matchesOf);
   const on = new Set<string>();
   let hasOther = false;
   if (configuration.operator === "AND") {
@@ -154,10 +153,10 @@ function rangeOf(parts: readonly string[], source: Record<string, unknown>): Cpe
   return [
     target === "*" || target === "-" ? "" : target,
     exact,
-    textOf(source.versionStartIncluding),
-    textOf(source.versionStartExcluding),
-    textOf(source.versionEndIncluding),
-    textOf(source.versionEndExcluding),
+    nonEmptyText(source.versionStartIncluding),
+    nonEmptyText(source.versionStartExcluding),
+    nonEmptyText(source.versionEndIncluding),
+    nonEmptyText(source.versionEndExcluding),
     ...(edition === "*" ? ([] as const) : ([edition] as const)),
   ];
 }

@@ -1,6 +1,7 @@
 // Advisories of distributions and package registries, in the format of OSV: a zip archive with a file per advisory.
 import type { ZipFile } from "yauzl";
-import { isRecord } from "../../../../text/record.ts";
+import { messageOf } from "../../../../text/error-message.ts";
+import { isRecord, listIn } from "../../../../text/record.ts";
 import { type PackageRecord, packageKey } from "../reference/records.ts";
 import type { Entry } from "../reference/table-file.ts";
 import { isCve, isShort } from "./cve.ts";
@@ -11,7 +12,6 @@ const ENTRIES_MAX = 2_000_000;
 const ADVISORY_MAX = 32 * 1024 * 1024;
 /** All advisories of the largest archive have some gigabytes. */
 const TOTAL_MAX = 64 * 1024 * 1024 * 1024;
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Reads the archive at the path. Reports compressed bytes that were read. */
 export async function* osvEntries(
@@ -49,8 +49,6 @@ export async function* osvEntries(
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 /** Null: it is no JSON. */
 function parsed(parts: readonly Buffer[]): unknown {
   try {
@@ -64,13 +62,13 @@ export function* advisoryEntries(advisory: unknown): Generator<Entry, void, unde
   if (!isRecord(advisory) || typeof advisory.withdrawn === "string") return;
   const cves = cvesOf(advisory);
   if (cves.length === 0) return;
-  for (const affected of listOf(advisory.affected)) {
+  for (const affected of listIn(advisory.affected)) {
     if (!isRecord(affected) || !isRecord(affected.package)) continue;
     const { ecosystem, name } = affected.package;
     const system = typeof ecosystem === "string" ? ecosystemOf(ecosystem) : null;
     if (system === null || typeof name !== "string" || !isShort(name)) continue;
     const ranges = rangesOf(affected.ranges);
-    const versions = listOf(affected.versions).filter(isVersion);
+    const versions = listIn(affected.versions).filter(isVersion);
     if (ranges.length === 0 && versions.length === 0) continue;
     const value: PackageRecord = { cves, ranges, ...(ranges.length === 0 ? { versions } : {}) };
     const own = nameIn(system, name);
@@ -91,8 +89,8 @@ const nameIn = (ecosystem: string, name: string): string =>
   ecosystem === "PyPI" ? name.toLowerCase().replaceAll(/[-_.]+/g, "-") : name;
 
 function cvesOf({ id, aliases, upstream, related }: Record<string, unknown>): string[] {
-  const own = [id, ...listOf(aliases), ...listOf(upstream)].filter(isCve);
-  return [...new Set(own.length > 0 ? own : listOf(related).filter(isCve))];
+  const own = [id, ...listIn(aliases), ...listIn(upstream)].filter(isCve);
+  return [...new Set(own.length > 0 ? own : listIn(related).filter(isCve))];
 }
 
 /** The ecosystem with the release that hosts report, or null if no host can be matched with it. */
@@ -111,10 +109,10 @@ type Range = PackageRecord["ranges"][number];
 
 function rangesOf(ranges: unknown): Range[] {
   const found: Range[] = [];
-  for (const range of listOf(ranges)) {
+  for (const range of listIn(ranges)) {
     if (!isRecord(range) || (range.type !== "ECOSYSTEM" && range.type !== "SEMVER")) continue;
     let introduced: string | null = null;
-    const events = listOf(range.events).filter(isRecord);
+    const events = listIn(range.events).filter(isRecord);
     // Without one of its ends, a range would say something else.
     if (events.some((event) => Object.values(event).some((text) => typeof text === "string" && !isShort(text))))
       continue;
@@ -138,7 +136,7 @@ function rangesOf(ranges: unknown): Range[] {
 /** Binary packages of a source package, with the version that has the fix: Ubuntu lists them. */
 function binariesOf(specific: unknown): [name: string, fixed: string | null][] {
   if (!isRecord(specific)) return [];
-  return listOf(specific.binaries)
+  return listIn(specific.binaries)
     .flatMap((binary): [string, string | null][] => {
       if (!isRecord(binary)) return [];
       const { binary_name: name, binary_version: fixed } = binary;

@@ -1,7 +1,7 @@
 // The reference files of all feeds together. A file is opened when it is first needed. What a lookup found is kept for
 // the next versions of the same product, up to a number of records.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { type FeedKind, FIRST_YEAR, kindOf, MODIFIED_FEED } from "../feeds/list.ts";
+import { type FeedKind, FIRST_YEAR, feedKind, MODIFIED_FEED } from "../feeds/list.ts";
 import {
   type BuildRecord,
   buildKey,
@@ -54,7 +54,7 @@ export function libraryOf(sources: readonly Source[], placeOf: (source: Source) 
     const found: unknown[] = [];
     let changed: ReadonlySet<string> | null = null;
     for (const { name } of sources) {
-      if (kindOf(name) !== kind) continue;
+      if (feedKind(name) !== kind) continue;
       const records = await (await files.open(name)).get(key);
       if (kind !== "nvd" || name === MODIFIED_FEED || !files.has(MODIFIED_FEED) || records.length === 0) {
         found.push(...records);

@@ -2,7 +2,7 @@
 import { activitiesApi } from "../../../../../api/platform/activities.ts";
 import { ApiError } from "../../../../platform/core/errors.ts";
 import { call } from "../../call.ts";
-import { reasonOf } from "../../error-page.ts";
+import { errorSentence } from "../../error-page.ts";
 import { html } from "../../html.ts";
 import type { Answer, Visit } from "../../page.ts";
 import { alert, field, pageNumber, pager } from "../../parts.ts";
@@ -43,7 +43,7 @@ ${field({ name: "end_created_at", label: "Before", value: get("end_created_at"),
 <button>Show</button></form>
 ${
   found instanceof ApiError
-    ? alert(reasonOf(found))
+    ? alert(errorSentence(found))
     : html`<section class="card" aria-labelledby="found"><h2 id="found">Results</h2>
 ${found.activities.length === 0 ? html`<p class="quiet">No activities found.</p>` : feed(ctx, found.activities, { exact: true })}
 ${pager(PATH, params, found.meta, "activities")}</section>`

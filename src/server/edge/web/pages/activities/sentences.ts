@@ -1,6 +1,6 @@
 // What activities of each type say, after the name of who did it. Types that are missing read well in their own words.
+import { plural } from "../../../../../text/plural.ts";
 import type { ActivityTypes } from "../../../../platform/activities/types.ts";
-import { plural } from "../../parts.ts";
 
 export type Details = Readonly<Record<string, unknown>>;
 

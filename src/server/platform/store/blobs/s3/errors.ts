@@ -1,4 +1,5 @@
 // What a bucket's server answers when a request fails, as errors of this store.
+import { messageOf } from "../../../../../text/error-message.ts";
 import { BlobsMisconfigured, BlobsUnavailable } from "../blobs.ts";
 
 export const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
@@ -25,13 +26,13 @@ export function explained(error: unknown, place: string): Error {
   if (error instanceof BlobsUnavailable) return error;
   const refusal = REFUSALS[nameOf(error)] ?? (statusOf(error) === 403 ? REFUSALS.AccessDenied : undefined);
   if (refusal !== undefined) return new BlobsMisconfigured(`${place}: ${refusal} (${nameOf(error)})`);
-  return new BlobsUnavailable(`${place} cannot be reached: ${reasonOf(error)}`);
+  return new BlobsUnavailable(`${place} cannot be reached: ${unavailability(error)}`);
 }
 
-function reasonOf(error: unknown): string {
+function unavailability(error: unknown): string {
   const status = statusOf(error);
   if (status > 0) return `it answers ${status} ${nameOf(error)}`;
   if (["AbortError", "TimeoutError"].includes(nameOf(error))) return "it does not answer in time";
   if (error instanceof Error && "code" in error && typeof error.code === "string") return error.code;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

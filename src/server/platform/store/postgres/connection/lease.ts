@@ -1,5 +1,6 @@
 // A pool client for the duration of one task, and when the task may run again.
 import pg from "pg";
+import { messageOf } from "../../../../../text/error-message.ts";
 import { breaksConnection, isConflict, isStalePlan, translate } from "../errors.ts";
 import type { PostgresRow } from "../layout.ts";
 import type { ConstraintInfo } from "../schema.ts";
@@ -34,7 +35,7 @@ export class DatabaseFailure extends Error {
   harmless = false;
 
   constructor(error: unknown) {
-    super(error instanceof Error ? error.message : String(error), { cause: error });
+    super(messageOf(error), { cause: error });
     this.error = error;
   }
 }
