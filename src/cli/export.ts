@@ -1,10 +1,10 @@
 // Commands that write a stream from the server to a file or to stdout.
 
 import * as Flags from "@oclif/core/flags";
+import { plural } from "../text/plural.ts";
 import { printable } from "../text/printable.ts";
 import type { ClientCommand } from "./client-command.ts";
 import { toWholeFile } from "./files/whole-file.ts";
-import { plural } from "./output/text.ts";
 
 export const outFlag = {
   out: Flags.string({

@@ -6,7 +6,6 @@ import { CliError, failed, usage } from "../cli/errors.ts";
 import { textOf } from "../cli/files/file-errors.ts";
 import { args, dryRunFlag, yesFlag } from "../cli/flags.ts";
 import { bar } from "../cli/output/size.ts";
-import { plural } from "../cli/output/text.ts";
 import { Configuration, filesFlags, inDryRun } from "../cli/topics/configuration.ts";
 import { ApiCallError, Unreachable } from "../client/errors.ts";
 import { fileSchema } from "../gitops/files/json-schema.ts";
@@ -16,6 +15,7 @@ import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/plan/guard.ts";
 import { filesOf, pinsOf, secretsOf, toThingChange, uploadsOf } from "../gitops/plan/plan.ts";
 import { summaryOf, titleOf } from "../gitops/plan/render.ts";
 import { movedSince, readSavedPlan, type SavedPlan } from "../gitops/plan/saved-plan.ts";
+import { plural } from "../text/plural.ts";
 import { printable } from "../text/printable.ts";
 import { isRecord } from "../text/record.ts";
 

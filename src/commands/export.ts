@@ -8,10 +8,10 @@ import { configurationApi } from "../api/edge/configuration.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { failed, usage } from "../cli/errors.ts";
 import { toWholeFile } from "../cli/files/whole-file.ts";
-import { plural } from "../cli/output/text.ts";
 import { Configuration } from "../cli/topics/configuration.ts";
 import { aboutDeleted, deletedLabels } from "../gitops/desired/labels.ts";
 import { exportFiles } from "../gitops/export/export.ts";
+import { plural } from "../text/plural.ts";
 import { printable } from "../text/printable.ts";
 
 async function* hashed(body: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {

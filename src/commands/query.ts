@@ -7,8 +7,9 @@ import { ClientCommand } from "../cli/client-command.ts";
 import { usage } from "../cli/errors.ts";
 import { readText } from "../cli/files/input.ts";
 import { dryRunFlag } from "../cli/flags.ts";
-import { durationMs, plural } from "../cli/output/text.ts";
+import { durationMs } from "../cli/output/text.ts";
 import { LiveQueries, needTargets, targetFlags } from "../cli/topics/queries/live.ts";
+import { plural } from "../text/plural.ts";
 
 export default class Query extends ClientCommand {
   static override summary = "Run SQL on hosts immediately; rows are printed as they arrive.";

@@ -6,7 +6,7 @@ import { errorReport } from "../../src/cli/errors.ts";
 import { apiCallError } from "../../src/client/errors.ts";
 import type { Send } from "../../src/client/transport.ts";
 import { type RequestedChange, refusal } from "../../src/server/edge/configuration/changes.ts";
-import { kindOf } from "../../src/server/edge/configuration/kinds.ts";
+import { configurationKind } from "../../src/server/edge/configuration/kinds.ts";
 import { checkPins } from "../../src/server/edge/configuration/pins.ts";
 import {
   ApiError,
@@ -89,7 +89,7 @@ describe("a conflict", () => {
 
   it("has the field for programs, also if it is about one of several changes", () => {
     const change = { kind: "policy", owner: null, name: "p", action: "update" } as const;
-    const given: RequestedChange = { ...change, index: 3, shape: kindOf(change) };
+    const given: RequestedChange = { ...change, index: 3, shape: configurationKind(change) };
     expect(refusal(given, hasChanged("is another one")).body("u")).toMatchObject({ changed: true });
     expect(conflict("is taken").body("u")).not.toHaveProperty("changed");
   });

@@ -21,12 +21,12 @@ import { type Change, type Json, keyOf, type Thing } from "../../gitops/plan/dif
 import { hidden } from "../../gitops/plan/hide.ts";
 import { filesOf, otherTeams, planOf, secretsOf, toThingChange } from "../../gitops/plan/plan.ts";
 import { type Paint, planJson, renderMarkdown, renderPlan, titleOf } from "../../gitops/plan/render.ts";
+import { plural } from "../../text/plural.ts";
 import { printable } from "../../text/printable.ts";
 import { isTrue } from "../auth/connection.ts";
 import type { ClientCommand } from "../client-command.ts";
 import { CliError, denied, failed, usage } from "../errors.ts";
 import { textOf } from "../files/file-errors.ts";
-import { plural } from "../output/text.ts";
 import { waitForPackages } from "./software/package-batches.ts";
 import { notMasked } from "./variables.ts";
 

@@ -2,11 +2,11 @@
 
 import { randomBytes } from "node:crypto";
 import { type EnrollSecret, enrollSecretsApi } from "../../api/settings/enroll-secrets.ts";
+import { plural } from "../../text/plural.ts";
 import type { ClientCommand } from "../client-command.ts";
 import { usage } from "../errors.ts";
 import { readText } from "../files/input.ts";
 import { listOf } from "../flags.ts";
-import { plural } from "../output/text.ts";
 
 export interface Holder {
   readonly teamId: number | null;

@@ -8,7 +8,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed, usage } from "../../cli/errors.ts";
 import { readText } from "../../cli/files/input.ts";
 import { isDumb } from "../../cli/io.ts";
-import { durationMs, plural } from "../../cli/output/text.ts";
+import { durationMs } from "../../cli/output/text.ts";
 import {
   androidOptions,
   appleOptions,
@@ -30,6 +30,7 @@ import { nothingLost, renderProgress, renderReport, type SimulationReport } from
 import { runSimulation } from "../../simulator/run.ts";
 import { runWindowsFleet } from "../../simulator/windows/fleet.ts";
 import { isWindowsComplete, renderWindowsReport } from "../../simulator/windows/report.ts";
+import { plural } from "../../text/plural.ts";
 
 /** Without a terminal: seconds until the first line of progress, and the maximum between two lines. */
 const FIRST_LINE_S = 1;

@@ -5,11 +5,11 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, failed, notFound, usage } from "../../cli/errors.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import { bar } from "../../cli/output/size.ts";
-import { plural } from "../../cli/output/text.ts";
 import { carveSql } from "../../cli/topics/carves/query.ts";
 import { isComplete, stateOf } from "../../cli/topics/carves/view.ts";
 import { explainRefusal } from "../../cli/topics/queries/live-refusal.ts";
 import { timeoutOf, waitFlags, waitFor } from "../../cli/wait.ts";
+import { plural } from "../../text/plural.ts";
 import { printable } from "../../text/printable.ts";
 
 /** A carve that was requested from a host. */

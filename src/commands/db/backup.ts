@@ -1,8 +1,8 @@
 import * as Args from "@oclif/core/args";
 import { BaseCommand } from "../../cli/base-command.ts";
 import { blobsFlag, blobsOf, dataDirOf, placeFlags, placeOf } from "../../cli/data-places.ts";
-import { plural } from "../../cli/output/text.ts";
 import { backupData } from "../../server/data-tools.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class DbBackup extends BaseCommand {
   static override summary = "Back up everything that is stored to one file.";

@@ -3,8 +3,8 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { notFound, usage } from "../../cli/errors.ts";
 import { secretFlags } from "../../cli/files/input.ts";
 import { args, dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
 import { masked, readSecrets, replaceSecrets, secretsHolder, secretsOf } from "../../cli/topics/enroll-secrets.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class EnrollSecretsRemove extends ClientCommand {
   static override summary = "Remove an enroll secret.";

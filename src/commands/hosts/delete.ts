@@ -1,7 +1,6 @@
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
 import { asShown, needsApproval } from "../../cli/selection.ts";
 import {
   checkChoice,
@@ -15,6 +14,7 @@ import {
   shownNamed,
   shownPicked,
 } from "../../cli/topics/hosts/choice.ts";
+import { plural } from "../../text/plural.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class HostsDelete extends ClientCommand {

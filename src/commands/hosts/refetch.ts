@@ -2,7 +2,6 @@ import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError } from "../../cli/errors.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
 import {
   checkChoice,
   choiceFlags,
@@ -12,6 +11,7 @@ import {
   pickedHosts,
 } from "../../cli/topics/hosts/choice.ts";
 import { ApiCallError } from "../../client/errors.ts";
+import { plural } from "../../text/plural.ts";
 import { printable } from "../../text/printable.ts";
 
 const { confirm: _, ...choice } = choiceFlags;

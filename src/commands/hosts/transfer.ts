@@ -2,7 +2,6 @@ import * as Flags from "@oclif/core/flags";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, dryRunFlag, isNoTeam } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
 import { asShown } from "../../cli/selection.ts";
 import {
   checkChoice,
@@ -16,6 +15,7 @@ import {
   shownNamed,
   shownPicked,
 } from "../../cli/topics/hosts/choice.ts";
+import { plural } from "../../text/plural.ts";
 
 interface Destination {
   readonly id: number | null;

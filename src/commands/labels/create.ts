@@ -4,8 +4,8 @@ import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
 import { memberFields, memberFlags, tellUnknown } from "../../cli/topics/labels.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class LabelsCreate extends ClientCommand {
   static override summary = "Create a label.";

@@ -3,9 +3,9 @@ import { type Policy, policiesApi } from "../../api/checks/policies.ts";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
 import { hostView } from "../../cli/topics/hosts/view.ts";
 import { findPolicy, policyScope, scopeFlag } from "../../cli/topics/policies.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class PoliciesHosts extends ClientCommand {
   static override summary = "List the hosts that fail a policy, or those that pass it.";

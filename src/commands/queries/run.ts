@@ -3,8 +3,8 @@ import { liveQueriesApi } from "../../api/inventory/live-queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
 import { args, dryRunFlag, listOf } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
 import { LiveQueries } from "../../cli/topics/queries/live.ts";
+import { plural } from "../../text/plural.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class QueriesRun extends ClientCommand {

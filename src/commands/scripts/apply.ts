@@ -5,8 +5,8 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { bytesOf } from "../../cli/files/file-errors.ts";
 import { args, dryRunFlag, ofTeam, yesFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
 import { scriptTeamFlag } from "../../cli/topics/scripts/scripts.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class ScriptsApply extends ClientCommand {
   static override summary = "Make files the saved scripts of a team: others are deleted.";

@@ -3,8 +3,8 @@ import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { saveBytes } from "../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
 import { findScript, scriptArg, scriptTeamFlag } from "../../cli/topics/scripts/scripts.ts";
+import { plural } from "../../text/plural.ts";
 import { printable } from "../../text/printable.ts";
 
 export default class ScriptsDownload extends ClientCommand {

@@ -3,8 +3,8 @@ import { webhooksApi } from "../../api/automations/webhooks.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { args, dryRunFlag, yesFlag } from "../../cli/flags.ts";
-import { plural } from "../../cli/output/text.ts";
 import { deliveryView } from "../../cli/topics/webhooks/view.ts";
+import { plural } from "../../text/plural.ts";
 
 export default class WebhooksReplay extends ClientCommand {
   static override summary = "Send a delivery again, or all deliveries that were given up.";

@@ -6,13 +6,13 @@ import { UNTRUSTED_PROXY } from "../../../api/warnings.ts";
 import { ApiClient, type RawReply } from "../../../client/client.ts";
 import { Unreachable } from "../../../client/errors.ts";
 import { isCertificateError } from "../../../client/transport.ts";
+import { plural } from "../../../text/plural.ts";
 import { type Connection, type ConnectionFlags, resolveConnection } from "../../auth/connection.ts";
 import { contextsFile, listContexts } from "../../auth/contexts.ts";
 import { probeKeyring, tokenFile } from "../../auth/tokens.ts";
 import { errorReport } from "../../errors.ts";
 import { isExposed } from "../../files/private-file.ts";
 import type { Io } from "../../io.ts";
-import { plural } from "../../output/text.ts";
 import { enrolledElsewhere, SET_IT_BACK } from "../mdm/enrolled-elsewhere.ts";
 import { healthWarnings } from "./health.ts";
 

@@ -5,11 +5,11 @@ import type { Host } from "../../../api/hosts/host.ts";
 import type { Selection } from "../../../api/hosts/selection.ts";
 import { type hostMays, hostStatuses } from "../../../api/inventory/host-filters.ts";
 import { hostsApi } from "../../../api/inventory/hosts.ts";
+import { plural } from "../../../text/plural.ts";
 import { printable } from "../../../text/printable.ts";
 import type { ClientCommand } from "../../client-command.ts";
 import { CliError, notFound, usage } from "../../errors.ts";
 import { labelFlag, teamFlag } from "../../flags.ts";
-import { plural } from "../../output/text.ts";
 import { selectionOfHosts } from "../../selection.ts";
 
 export type Picked = Pick<Host, "id" | "display_name">;

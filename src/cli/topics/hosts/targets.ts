@@ -2,11 +2,11 @@
 
 import * as Flags from "@oclif/core/flags";
 import type { Host } from "../../../api/hosts/host.ts";
+import { plural } from "../../../text/plural.ts";
 import { printable } from "../../../text/printable.ts";
 import type { ClientCommand } from "../../client-command.ts";
 import { CliError, failed } from "../../errors.ts";
 import { dryRunFlag } from "../../flags.ts";
-import { plural } from "../../output/text.ts";
 import { type Going, waitFor } from "../../wait.ts";
 import {
   checkChoice,

@@ -2,12 +2,12 @@
 
 import * as Flags from "@oclif/core/flags";
 import { ConfigurationProfile, profilesApi, type StatusCounts } from "../../../api/devices/profiles.ts";
+import { plural } from "../../../text/plural.ts";
 import type { ClientCommand } from "../../client-command.ts";
 import { CliError, notFound } from "../../errors.ts";
 import { uploadSource } from "../../files/upload.ts";
 import { args, listOf } from "../../flags.ts";
 import type { View } from "../../output/output.ts";
-import { plural } from "../../output/text.ts";
 import { waitFor } from "../../wait.ts";
 
 export const profileTeamFlag = {

@@ -10,12 +10,12 @@ import {
 } from "../../../api/inventory/live-queries.ts";
 import { ApiCallError, Unreachable } from "../../../client/errors.ts";
 import { readEvents } from "../../../client/events.ts";
+import { plural } from "../../../text/plural.ts";
 import { printable } from "../../../text/printable.ts";
 import type { ClientCommand } from "../../client-command.ts";
 import { CliError, usage } from "../../errors.ts";
 import { isNoTeam, listOf } from "../../flags.ts";
 import { pick } from "../../output/fields.ts";
-import { plural } from "../../output/text.ts";
 import { interrupted } from "../../wait.ts";
 import { explainRefusal } from "./live-refusal.ts";
 

@@ -1,11 +1,11 @@
 // What commands for runs of scripts on many hosts share.
 
 import { ScriptBatch, scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
+import { plural } from "../../../text/plural.ts";
 import type { ClientCommand } from "../../client-command.ts";
 import { CliError, failed } from "../../errors.ts";
 import { args } from "../../flags.ts";
 import type { View } from "../../output/output.ts";
-import { plural } from "../../output/text.ts";
 import { waitFor } from "../../wait.ts";
 
 export const batchArg = args.required("batch execution id of the run");

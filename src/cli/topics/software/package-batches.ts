@@ -1,10 +1,10 @@
 // What the commands that replace all packages of a team share.
 
 import { PackageBatch, packageBatchesApi } from "../../../api/software/package-batches.ts";
+import { plural } from "../../../text/plural.ts";
 import type { ClientCommand } from "../../client-command.ts";
 import { failed } from "../../errors.ts";
 import type { View } from "../../output/output.ts";
-import { plural } from "../../output/text.ts";
 import { waitFor } from "../../wait.ts";
 
 const view: View = {

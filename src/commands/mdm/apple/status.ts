@@ -1,7 +1,7 @@
 import { AppleStatus, appleTrustApi } from "../../../api/devices/apple-trust.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { plural } from "../../../cli/output/text.ts";
 import { enrolledElsewhere, SET_IT_BACK } from "../../../cli/topics/mdm/enrolled-elsewhere.ts";
+import { plural } from "../../../text/plural.ts";
 
 const pushName = (given: unknown): string => {
   const certificate = given as AppleStatus["push_certificate"];

@@ -4,9 +4,9 @@ import { ClientCommand } from "../../../cli/client-command.ts";
 import { failed } from "../../../cli/errors.ts";
 import { saveBytes } from "../../../cli/files/whole-file.ts";
 import { connectionFlags, generalFlags } from "../../../cli/flags.ts";
-import { plural } from "../../../cli/output/text.ts";
 import { assetArg, findAsset } from "../../../cli/topics/mdm/assets.ts";
 import { profileTeamFlag } from "../../../cli/topics/mdm/profiles.ts";
+import { plural } from "../../../text/plural.ts";
 import { printable } from "../../../text/printable.ts";
 
 export default class MdmAssetsDownload extends ClientCommand {

@@ -5,8 +5,8 @@ import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { bytesOf } from "../../../cli/files/file-errors.ts";
 import { args, dryRunFlag, ofTeam, yesFlag } from "../../../cli/flags.ts";
-import { plural } from "../../../cli/output/text.ts";
 import { profileTeamFlag } from "../../../cli/topics/mdm/profiles.ts";
+import { plural } from "../../../text/plural.ts";
 
 export default class MdmProfilesApply extends ClientCommand {
   static override summary = "Make files the configuration profiles of a team: others are deleted.";

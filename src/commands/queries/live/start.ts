@@ -4,8 +4,8 @@ import { liveQueriesApi } from "../../../api/inventory/live-queries.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { dryRunFlag, listOf } from "../../../cli/flags.ts";
-import { plural } from "../../../cli/output/text.ts";
 import { LiveQueries, needTargets, targetFlags } from "../../../cli/topics/queries/live.ts";
+import { plural } from "../../../text/plural.ts";
 
 export default class QueriesLiveStart extends ClientCommand {
   static override summary = "Start a live query for a program that reads it over the websocket.";

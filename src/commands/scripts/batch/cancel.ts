@@ -1,8 +1,8 @@
 import { scriptBatchesApi } from "../../../api/delivery/script-batches.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { dryRunFlag, yesFlag } from "../../../cli/flags.ts";
-import { plural } from "../../../cli/output/text.ts";
 import { batchArg } from "../../../cli/topics/scripts/batches.ts";
+import { plural } from "../../../text/plural.ts";
 
 export default class ScriptsBatchCancel extends ClientCommand {
   static override summary = "Cancel a run on the hosts on which it has not started.";

@@ -3,10 +3,10 @@ import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { readValue } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, isNoTeam, ofTeam, yesFlag } from "../../../cli/flags.ts";
-import { plural } from "../../../cli/output/text.ts";
 import { concludePackages, waitForPackages } from "../../../cli/topics/software/package-batches.ts";
 import { packageTeamFlag } from "../../../cli/topics/software/packages.ts";
 import { timeoutOf, waitFlags } from "../../../cli/wait.ts";
+import { plural } from "../../../text/plural.ts";
 
 export default class SoftwarePackagesApply extends ClientCommand {
   static override summary = "Replace the packages that a team offers with those of a file.";

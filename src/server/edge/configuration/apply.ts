@@ -15,7 +15,7 @@ import { setVariables } from "../../settings/variables/secrets.ts";
 import { type RequestedChange, refusal } from "./changes.ts";
 import { resolveFiles } from "./files.ts";
 import type { Kind, Part } from "./kind.ts";
-import { kindOf, kinds, locks } from "./kinds.ts";
+import { configurationKind, kinds, locks } from "./kinds.ts";
 import { checkPins } from "./pins.ts";
 import { asWriter, mayApply } from "./planner.ts";
 import { authorizeOn, checkKinds, contentsIn, type Request, readRequest } from "./request.ts";
@@ -40,7 +40,9 @@ export async function applyConfiguration(caller: Context, body: Body): Promise<R
   const ctx = isPlanner ? asWriter(caller) : caller;
   const texts: Texts = new Map(Object.entries(body.secrets ?? {}));
   checkKinds({ changes: body.changes, pins: body.pins });
-  const changes = body.changes.map((change, index): RequestedChange => ({ ...change, index, shape: kindOf(change) }));
+  const changes = body.changes.map(
+    (change, index): RequestedChange => ({ ...change, index, shape: configurationKind(change) }),
+  );
   const request = await readRequest(ctx, changes, texts, contentsIn(body.files ?? {}));
   const variables = Object.entries(body.variables ?? {}).map(([name, value]) => ({ name, value }));
   if (variables.length > 0) authorize(ctx, "variables:write", null);

@@ -9,7 +9,7 @@ import { needPremium } from "../../platform/core/http/tier.ts";
 import { authorize } from "../../platform/core/security/access.ts";
 import { MAX_LISTED, type RequestedChange, readAll, type Step } from "./changes.ts";
 import type { Kind } from "./kind.ts";
-import { isKnown, kindOf, kinds } from "./kinds.ts";
+import { configurationKind, isKnown, kinds } from "./kinds.ts";
 import { type Contents, keyOf, type Texts } from "./values.ts";
 
 /** All errors of unknown kinds are reported together: nothing else of such a request can be checked. */
@@ -73,7 +73,7 @@ function checkShape({ kind, owner, name, action, shape: { owners, per } }: Reque
 
 /** Checks the role for an object of a team whose id is known. */
 export const authorizeOn = (ctx: Context, given: RequestedChange, teamId: number | null): void =>
-  authorize(ctx, kindOf(given).action(given), teamId);
+  authorize(ctx, configurationKind(given).action(given), teamId);
 
 /** Checks that need no data from the store: the tier, and the role for objects that belong to no team. */
 function admit(ctx: Context, given: RequestedChange): void {
@@ -83,9 +83,9 @@ function admit(ctx: Context, given: RequestedChange): void {
 }
 
 function readOne(ctx: Context, request: Request, given: RequestedChange, texts: Texts, contents: Contents): void {
-  const own = kindOf(given);
+  const own = configurationKind(given);
   const other = own.writtenWith?.(given) ?? null;
-  const kind = other === null ? own : kindOf({ kind: other });
+  const kind = other === null ? own : configurationKind({ kind: other });
   const { steps, gone } = request.get(kind)!;
   if (given.action === "delete") {
     kind.checkGone?.(given);

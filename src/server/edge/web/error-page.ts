@@ -1,7 +1,7 @@
+import { plural } from "../../../text/plural.ts";
 import type { ApiError } from "../../platform/core/errors.ts";
 import { html } from "./html.ts";
 import type { PageContent } from "./page.ts";
-import { plural } from "./parts.ts";
 
 const titles: Record<number, string> = {
   401: "Not signed in",
@@ -38,7 +38,7 @@ export function errorPage(error: ApiError, { signedIn = false, reference, back =
     shape: signedIn ? "wide" : "narrow",
     ...(error.retryAfter === null ? {} : { retryAfter: error.retryAfter }),
     body: html`<div class="card"><h1>${title}</h1>
-<div class="message bad" role="alert"><p>${reasonOf(error)}</p></div>
+<div class="message bad" role="alert"><p>${errorSentence(error)}</p></div>
 ${error.status >= 500 && reference && html`<p class="small quiet">Reference: <code>${reference}</code></p>`}
 <p>${back !== null && html`<a class="button" href="${back}">Back</a> `}<a href="/">To the start page</a></p></div>`,
   };
@@ -48,7 +48,7 @@ const inTime = (seconds: number): string =>
   seconds < 120 ? plural(seconds, "second") : plural(Math.ceil(seconds / 60), "minute");
 
 /** The reasons of an error as one sentence. */
-export function reasonOf(error: ApiError): string {
+export function errorSentence(error: ApiError): string {
   if (error.status === 429 && error.retryAfter !== null)
     return `Too many attempts: try again in ${inTime(error.retryAfter)}.`;
   const reasons = error.errors.map(({ reason }) => reason).filter((reason) => reason !== "");

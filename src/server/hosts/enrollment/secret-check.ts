@@ -57,11 +57,11 @@ const SECRET = /"enroll_secret"\s*:\s*"((?:[^"\\]|\\.){1,512})"/;
  * strangers do. Wrong ones are not counted.
  */
 export async function hasRightSecret({ running }: Deps, bytes: Buffer): Promise<boolean> {
-  const secret = textOf(SECRET.exec(bytes.toString("utf8"))?.[1]);
+  const secret = unescaped(SECRET.exec(bytes.toString("utf8"))?.[1]);
   return secret !== "" && (await running.of(checks).secrets.add(secret)) !== null;
 }
 
-function textOf(written = ""): string {
+function unescaped(written = ""): string {
   try {
     return JSON.parse(`"${written}"`) as string;
   } catch {

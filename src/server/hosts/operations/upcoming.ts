@@ -6,12 +6,12 @@ import { badRequest, notFound } from "../../platform/core/errors.ts";
 import { groupBy } from "../../platform/core/maps.ts";
 import { and, eq } from "../../platform/store/query.ts";
 import {
-  kindOf,
   type OpenOperation,
   type Operation,
   type OperationActivity,
   type OperationHost,
   type OperationView,
+  operationKind,
 } from "./kind.ts";
 import { endOperation, isOpen, openOperations, operationLock } from "./queue.ts";
 
@@ -21,7 +21,7 @@ export async function upcomingOf(
   host: OperationHost,
 ): Promise<UpcomingActivity[]> {
   const all = await openOperations(ctx.store, [host.id], null);
-  const open = all.filter(({ kind }) => !kindOf(ctx, kind).isHidden);
+  const open = all.filter(({ kind }) => !operationKind(ctx, kind).isHidden);
   const userIds = [...new Set(open.map(({ user_id }) => user_id).filter((userId) => userId !== null))];
   const users = new Map((await ctx.store.users.getMany(userIds)).map((user) => [user.id, user]));
   const seen = await asSeen(ctx, host, open);
@@ -51,7 +51,7 @@ async function asSeen(
   open: readonly OpenOperation[],
 ): Promise<ReadonlyMap<number, OperationActivity>> {
   const seen = new Map<number, OperationActivity>();
-  const viewOf = ({ kind }: OpenOperation): OperationView | undefined => kindOf(ctx, kind).view;
+  const viewOf = ({ kind }: OpenOperation): OperationView | undefined => operationKind(ctx, kind).view;
   for (const [view, own] of groupBy(open, viewOf)) {
     const each = view ? await view.upcoming(ctx.store, host, own) : own.map((one) => scriptOf(ctx, host, one));
     own.forEach(({ id }, i) => void seen.set(id, each[i]!));
@@ -69,7 +69,7 @@ const scriptOf = (
     host_id: id,
     host_display_name: display_name,
     script_execution_id: operation.uuid,
-    script_name: kindOf(ctx, operation.kind).title,
+    script_name: operationKind(ctx, operation.kind).title,
     async: true,
     policy_id: null,
     policy_name: null,
@@ -86,7 +86,7 @@ export async function cancelOperation(ctx: Context, host: OperationHost, uuid: s
     const operation = await store.operations.first({
       where: and(eq("uuid", uuid), eq("host_id", host.id), isOpen),
     });
-    const kind = operation && kindOf(ctx, operation.kind);
+    const kind = operation && operationKind(ctx, operation.kind);
     if (!operation || !kind || kind.isHidden) throw notFound("upcoming activity", uuid);
     const cancel = kind.view?.cancel ?? cancelScript;
     await recordEntries(inside, [await cancel(inside, host, operation)], { hostId: host.id });
@@ -95,7 +95,7 @@ export async function cancelOperation(ctx: Context, host: OperationHost, uuid: s
 
 /** Cancels an operation that has not begun, and records it under the title of its kind. */
 export async function cancelScript(inside: Context, host: OperationHost, operation: Operation): Promise<Entry> {
-  const kind = kindOf(inside, operation.kind);
+  const kind = operationKind(inside, operation.kind);
   if (operation.attempts > 0 && !kind.isCancellableOnceSent)
     throw badRequest(`the ${kind.title} has started on the host and cannot be cancelled`);
   await endOperation(inside, operation, { state: "cancelled", result: null });

@@ -143,7 +143,7 @@ function comparisonOf(
     products.set(id, results.get(id)?.cpe ?? generated_cpe);
     const own = changed.get(id);
     if (own === undefined) continue;
-    found.set(id, listOf(own));
+    found.set(id, storedForm(own));
     for (const cve of own.keys()) {
       const one = details.get(cve);
       if (one !== undefined) described.set(cve, one);
@@ -170,7 +170,7 @@ interface StoredCve {
   readonly resolved_in_version: string | null;
 }
 
-const listOf = (found: FoundCves) =>
+const storedForm = (found: FoundCves) =>
   [...found].slice(0, FOUND_MAX).map(([cve, resolved_in_version]) => ({ cve, resolved_in_version }));
 
 const differs = (found: FoundCves, stored: readonly StoredCve[]): boolean =>
@@ -200,7 +200,7 @@ export async function matchSystems(
     const found = await comparer.compareSystem(row);
     const details = await comparer.describe([...found.keys()]);
     await store.tx(async (tx) => {
-      await replaceVulnerabilities(tx, "os", row.id, listOf(found), clock.iso());
+      await replaceVulnerabilities(tx, "os", row.id, storedForm(found), clock.iso());
       await setMetadata(tx, details);
     });
     await giveWay();
