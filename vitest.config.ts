@@ -26,9 +26,7 @@ const alone = [
 
 /** Files with tests for each engine: what `npm test` runs on the embedded store, `rest` runs on Postgres. */
 const onEngines = () =>
-  globSync(every, { ignore: [...long, ...alone] }).filter((file) =>
-    /\b(both|rules)Engines\b/.test(readFileSync(file, "utf8")),
-  );
+  globSync(every, { ignore: [...long, ...alone] }).filter((file) => /\bbothEngines\b/.test(readFileSync(file, "utf8")));
 
 const eachFile = "test/support/each-file.ts";
 /** Generated inputs: the same ones each time, so that nothing fails by chance; others in `npm run test:all`. */
