@@ -3,8 +3,8 @@
 //   npm run test:repeat -- [--times 20] [--load | --together] [--fresh] [FILE...]
 //
 // FILE is part of a path, as for vitest; without it every test file is run. Each file runs in a process of its own. With
-// --load, other processes keep all cores busy meanwhile. With --together, all files run as in `npm test`, but twice as many
-// at a time: each one is then under the load of others, and all of them once take no longer than `npm test`.
+// --load, other processes keep all cores busy meanwhile. With --together, all files run as in `npm test` and `npm run test:rest`,
+// but twice as many at a time: each one is then under the load of others, and all of them once take no longer than both.
 // The results are written to tmp/repeat-tests/ after each run: stopped with Ctrl-C, the same command
 // line continues where it was. --fresh forgets the results of these files. The output of failed runs is kept there too.
 import { type ChildProcess, spawn } from "node:child_process";
