@@ -62,7 +62,7 @@ function checkSame(stored: LabelRow | undefined, spec: GivenLabelSpec, at: strin
 }
 
 /** `at` is the path of the spec within the request. */
-export function checkSpec(ctx: Pick<Context, "clock" | "extensions">, spec: GivenLabelSpec, at: string): DesiredLabel {
+export function checkSpec(ctx: Pick<Context, "clock">, spec: GivenLabelSpec, at: string): DesiredLabel {
   const name = checkLabelName(spec.name, `${at}.name`);
   if (spec.label_type === "builtin")
     throw invalid(`${at}.label_type`, `there is no built-in label ${JSON.stringify(name)}`);

@@ -12,7 +12,7 @@ import { notifyServers } from "./messages.ts";
 import { type EndedBy, lockOf } from "./tables.ts";
 import type { CampaignRow } from "./work.ts";
 
-type Deps = Pick<Context, "store" | "clock" | "config" | "running" | "log" | "dryRun" | "extensions">;
+type Deps = Pick<Context, "store" | "clock" | "config" | "running" | "log" | "dryRun">;
 
 /** With up to this many targets they are updated before the call returns, otherwise in the background. */
 const SETTLED_INLINE_MAX = 1_000;

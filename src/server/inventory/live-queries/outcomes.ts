@@ -28,7 +28,7 @@ const BATCH_SIZE = 64;
 /** Maximum size of the rows written in one transaction. */
 const BATCH_BYTES = 8 * 1024 * 1024;
 
-type Deps = Pick<Services, "store" | "clock" | "config" | "running" | "log" | "dryRun" | "extensions">;
+type Deps = Pick<Services, "store" | "clock" | "config" | "running" | "log" | "dryRun">;
 
 export function createOutcomes(services: Deps, work: Work): Outcomes {
   const { store, clock, log } = services;

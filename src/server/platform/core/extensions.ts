@@ -13,12 +13,12 @@ export const extensionPoint = <T>(name: string): ExtensionPoint<T> => ({ name })
 
 /** A point with its implementers, in the order in which they are called. */
 export interface Implementers {
-  readonly point: ExtensionPoint<never>;
+  readonly point: { readonly name: string };
   readonly all: readonly unknown[];
 }
 
 export const implementedBy = <T>(point: ExtensionPoint<T>, ...all: readonly NoInfer<T>[]): Implementers => ({
-  point: point as unknown as ExtensionPoint<never>,
+  point,
   all,
 });
 

@@ -27,7 +27,7 @@ export const unreferenced = memo(
 );
 
 type FileRow = RowOf<typeof files>;
-type Parts = Pick<Services, "store" | "blobs" | "clock" | "random" | "extensions">;
+type Parts = Pick<Services, "store" | "blobs" | "clock" | "random">;
 
 const FILE_KEYS = "files/";
 /** A file that no row refers to is deleted after this time. Longer than any upload takes. */

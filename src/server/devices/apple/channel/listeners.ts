@@ -1,4 +1,4 @@
-// What other features do when devices check in. `server/extensions.ts` names them.
+// What other features do when devices check in. `server/extensions.ts` lists them.
 
 import type { Content } from "../../../../api/bodies.ts";
 import type { PlistDict } from "../../../../plist/value.ts";

@@ -1,4 +1,4 @@
-// What other features do when devices enroll and leave. `server/extensions.ts` names them.
+// What other features do when devices enroll and leave. `server/extensions.ts` lists them.
 
 import type { Inside } from "../../../hosts/operations/kind.ts";
 import type { Context } from "../../../platform/core/context.ts";

@@ -39,7 +39,7 @@ export interface LabelWanted {
   readonly hosts: readonly HostName[] | null;
 }
 
-export function readLabel(ctx: Pick<Context, "clock" | "extensions">, { name, value }: RequestedChange): LabelWanted {
+export function readLabel(ctx: Pick<Context, "clock">, { name, value }: RequestedChange): LabelWanted {
   if (labelName(name) !== name) throw invalid("change.name", "must be in Unicode NFC, without surrounding spaces");
   const spec = parsed(LabelValue, value);
   const { at: _at, hosts, ...columns } = checkSpec(ctx, { ...spec, name }, "value");
