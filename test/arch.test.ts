@@ -531,7 +531,6 @@ describe("words", () => {
       .map((name) => `${folder}/${name.replaceAll("\\", "/")}`),
   );
   const textOf = (file: string) => readFileSync(join(root, file), "utf8");
-  const restructured = ["src/cli/", "src/commands/", "src/gitops/"];
 
   it("spell license one way, in names, texts and file names", () => {
     const british = /licen[c]e/i;
@@ -543,20 +542,30 @@ describe("words", () => {
     expect(own.filter((file) => british.test(file) || british.test(textOf(file)))).toEqual([]);
   });
 
-  it("name in an exported type the thing, never only what was done to it, and call dependencies Deps", () => {
+  it("name in a type the thing, never only what was done to it, and what a function needs of its surroundings Deps", () => {
     const bare =
-      /^(Home|Needs|Backing|Holder|Row|Outcome|Known|Verdict|Own|One|Given|Asked|Made|Found|Kept|Held|Told|Seen|Shown|Written|Sent|Begun|[A-Z][a-z]+ed)$/;
+      /^(Home|Needs|Backing|Holder|Row|Outcome|Known|Verdict|Own|One|Given|Asked|Wanted|Made|Found|Kept|Held|Told|Seen)$/;
+    const participle = /^(Shown|Written|Sent|Begun|Left|[A-Z][a-z]+ed)$/;
     const nouns = new Set(["Feed"]);
-    const code = places.filter((file) => /\.ts$/.test(file) && !within(file, ...restructured));
-    const exported = code.flatMap((file) =>
-      [...textOf(file).matchAll(/^export (?:type|interface|(?:abstract )?class) (\w+)/gm)].map(([, name]) => ({
-        file,
-        name: name!,
-      })),
-    );
-    expect(exported.length).toBeGreaterThan(1_500);
-    const wrong = exported.filter(({ name }) => bare.test(name) && !nouns.has(name));
+    const types = places
+      .filter((file) => file.endsWith(".ts"))
+      .flatMap((file) =>
+        [...textOf(file).matchAll(/^(export )?(?:type|interface|(?:abstract )?class) (\w+)/gm)].map(
+          ([, exported, name]) => ({ file, name: name!, isExported: exported !== undefined }),
+        ),
+      );
+    expect(types.length).toBeGreaterThan(2_500);
+    const isWrong = (name: string, isExported: boolean) =>
+      bare.test(name) || (isExported && participle.test(name) && !nouns.has(name));
+    const wrong = types.filter(({ name, isExported }) => isWrong(name, isExported));
     expect(wrong.map(({ file, name }) => `${file}: ${name}`)).toEqual([]);
+  });
+
+  it("name in a constant how many it allows: BATCH_SIZE, MAX_CONCURRENT, or the noun", () => {
+    const bare = /\b(?:const|let) (BATCH|STEP|PAGE|CHUNK|SLICE|(?:\w+_)?AT_ONCE|TOGETHER|PARTS_MAX|CHANGES)\b/g;
+    const code = places.filter((file) => /\.m?[jt]s$/.test(file));
+    const wrong = code.flatMap((file) => [...textOf(file).matchAll(bare)].map(([, name]) => `${file}: ${name}`));
+    expect(wrong).toEqual([]);
   });
 });
 

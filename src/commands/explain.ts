@@ -4,7 +4,7 @@ import { BaseCommand } from "../cli/base-command.ts";
 import { usage } from "../cli/errors.ts";
 import { args } from "../cli/flags.ts";
 import { commandsCalling } from "../cli/help/endpoint-commands.ts";
-import { type Explained, explain, findResource, type Resource, resources, usesOf } from "../cli/help/explain.ts";
+import { explain, type FieldExplanation, findResource, type Resource, resources, usesOf } from "../cli/help/explain.ts";
 import { wholeConfig } from "../cli/run/config.ts";
 import { nearest } from "../text/nearest.ts";
 
@@ -59,7 +59,7 @@ export default class Explain extends BaseCommand {
 
   private explain(
     { name }: Resource,
-    { field, type, description, values }: Explained,
+    { field, type, description, values }: FieldExplanation,
     uses: Readonly<Record<"read_by" | "set_by" | "filtered_by", readonly Caller[]>>,
   ): void {
     this.log(`${[name, field].filter((part) => part !== "").join(".")}: ${type}`);

@@ -3,7 +3,7 @@ import { CHANGES_MAX, configurationApi } from "../api/edge/configuration.ts";
 import { ClientCommand } from "../cli/client-command.ts";
 import { CliError, failed } from "../cli/errors.ts";
 import { writePrivate } from "../cli/files/private-file.ts";
-import { Configuration, filesFlags, type Planned } from "../cli/topics/configuration.ts";
+import { Configuration, filesFlags, type PlanResult } from "../cli/topics/configuration.ts";
 import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/plan/guard.ts";
 import { filesOf, pinsOf, secretsOf, uploadsOf } from "../gitops/plan/plan.ts";
 import { savedPlanText } from "../gitops/plan/saved-plan.ts";
@@ -44,7 +44,7 @@ export default class Plan extends ClientCommand {
     if (flags["exit-code"] && changes.length > 0) throw new CliError("changes", "");
   }
 
-  async #saved({ changes, state, secrets, contents, uploads, masks }: Planned): Promise<string> {
+  async #saved({ changes, state, secrets, contents, uploads, masks }: PlanResult): Promise<string> {
     const { serverUrl } = await this.connection();
     const pins = pinsOf(state.things, changes, true);
     if (pins.length > CHANGES_MAX)

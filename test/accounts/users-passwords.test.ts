@@ -3,7 +3,7 @@ import { hashPassword, passwordProblem, verifyPassword } from "../../src/server/
 
 const seen = vi.hoisted(() => ({ running: 0, most: 0, stored: [] as string[] }));
 /** This password is verified without work, for tests of the queue. */
-const REFUSED_AT_ONCE = vi.hoisted(() => "at-once");
+const REFUSED_IMMEDIATELY = vi.hoisted(() => "at-once");
 
 // The real library, observed.
 vi.mock("@node-rs/argon2", async (original) => {
@@ -24,7 +24,7 @@ vi.mock("@node-rs/argon2", async (original) => {
     hash: watched(real.hash),
     verify: watched((stored: string, plain: string) => {
       seen.stored.push(stored);
-      return plain === REFUSED_AT_ONCE ? Promise.resolve(false) : real.verify(stored, plain);
+      return plain === REFUSED_IMMEDIATELY ? Promise.resolve(false) : real.verify(stored, plain);
     }),
   };
 });
@@ -63,7 +63,7 @@ describe("password hashes", () => {
   });
 
   it("are refused if too many wait, and accepted again afterwards", async () => {
-    const all = await Promise.allSettled(Array.from({ length: 210 }, () => verifyPassword(null, REFUSED_AT_ONCE)));
+    const all = await Promise.allSettled(Array.from({ length: 210 }, () => verifyPassword(null, REFUSED_IMMEDIATELY)));
     const refused = all.filter((one) => one.status === "rejected");
     expect(refused).toHaveLength(8);
     expect(refused[0]!.reason).toMatchObject({ status: 503, retryAfter: expect.any(Number) });

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { checkLabelUse, type Known } from "../../src/gitops/desired/labels.ts";
+import { checkLabelUse, type ExistingLabels } from "../../src/gitops/desired/labels.ts";
 import { Environment } from "../../src/gitops/environment/variables.ts";
 import { collect } from "../../src/gitops/files/collect.ts";
 import { newSources } from "../../src/gitops/files/include.ts";
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-async function collected(files: Record<string, string>, known: Partial<Known> = {}) {
+async function collected(files: Record<string, string>, known: Partial<ExistingLabels> = {}) {
   for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
   const problems = new Problems();
   const scopes = await readScopes(

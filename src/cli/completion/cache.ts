@@ -13,17 +13,17 @@ const LARGEST_FILE = 256 * 1024;
 const MOST_ENTRIES = 30;
 const MOST_FILES = 20;
 
-export interface Known {
+export interface CachedValues {
   readonly at: number;
   /** Null: the server did not reply. */
-  readonly rows: readonly Row[] | null;
+  readonly rows: readonly CompletionRow[] | null;
 }
-export interface Row {
+export interface CompletionRow {
   readonly value: string;
   readonly about: string;
   readonly id: number;
 }
-type Entries = Record<string, Known>;
+type Entries = Record<string, CachedValues>;
 
 const folder = (env: Io["env"]): string => join(cacheDir(env), "completion");
 
@@ -41,12 +41,12 @@ export class CompletionCache {
     this.#now = now;
   }
 
-  async get(key: string): Promise<Known | null> {
+  async get(key: string): Promise<CachedValues | null> {
     const known = (await this.#read())[key];
     return known && this.#fresh(known) ? known : null;
   }
 
-  async put(key: string, rows: readonly Row[] | null): Promise<void> {
+  async put(key: string, rows: readonly CompletionRow[] | null): Promise<void> {
     const fresh = Object.entries(await this.#read()).filter(([, known]) => this.#fresh(known));
     const kept = [...fresh.filter(([one]) => one !== key).slice(1 - MOST_ENTRIES), [key, { at: this.#now, rows }]];
     this.#entries = Object.fromEntries(kept) as Entries;
@@ -56,7 +56,7 @@ export class CompletionCache {
   }
 
   /** An entry from the future (the clock was set back) counts as stale. */
-  #fresh({ at, rows }: Known): boolean {
+  #fresh({ at, rows }: CachedValues): boolean {
     const age = this.#now - at;
     return age >= 0 && age < (rows === null ? FAILED_MS : FRESH_MS);
   }

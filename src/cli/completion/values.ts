@@ -2,7 +2,7 @@
 import type { Send } from "../../client/transport.ts";
 import { type Connection, resolveConnection } from "../auth/connection.ts";
 import type { Io } from "../io.ts";
-import { CompletionCache, type Known, type Row } from "./cache.ts";
+import { type CachedValues, CompletionCache, type CompletionRow } from "./cache.ts";
 
 /** Time limit for completion: the user waits at the prompt. */
 const PATIENCE_MS = 1000;
@@ -94,13 +94,13 @@ export async function rowsFor(
   start: string,
   flags: { "server-url"?: string; context?: string; "ca-file"?: string; team?: string },
   io: Io,
-): Promise<readonly Row[]> {
+): Promise<readonly CompletionRow[]> {
   const connection = await resolveConnection(io, flags);
   if (connection.tokenSource === null) return [];
   const { serverUrl, contextName, email } = connection;
   const owner = [serverUrl, contextName, email, io.env.SVC_API_TOKEN ?? null, io.env.SVC_API_TOKEN_FILE ?? null];
   const cache = new CompletionCache(io.env, owner, io.now().getTime());
-  const asked = new Asked(connection, cache, io);
+  const asked = new ServerValues(connection, cache, io);
   const scoped = kind === "policy" || kind === "query" ? flags.team : undefined;
   if (scoped === undefined) return asked.rows(kinds[kind], start);
   const team = (await asked.rows(kinds.team, "")).find(({ value, id }) => value === scoped || String(id) === scoped);
@@ -109,7 +109,7 @@ export async function rowsFor(
   return asked.rows({ ...kinds[kind], path: search(path) }, start);
 }
 
-class Asked {
+class ServerValues {
   readonly #connection: Connection;
   readonly #cache: CompletionCache;
   readonly #io: Io;
@@ -121,10 +121,10 @@ class Asked {
     this.#io = io;
   }
 
-  async rows(kind: Kind, start: string): Promise<readonly Row[]> {
+  async rows(kind: Kind, start: string): Promise<readonly CompletionRow[]> {
     const known = await this.#known(kind, start);
     if (known) return known.rows ?? [];
-    let rows: Row[] | null = null;
+    let rows: CompletionRow[] | null = null;
     try {
       rows = await this.#ask(kind, start);
     } finally {
@@ -134,7 +134,7 @@ class Asked {
   }
 
   /** Cached rows for this text, or for a shorter prefix of it if that result was complete. */
-  async #known(kind: Kind, start: string): Promise<Known | null> {
+  async #known(kind: Kind, start: string): Promise<CachedValues | null> {
     if (!kind.searches) return this.#cache.get(kind.path(start));
     for (let length = start.length; length >= 0; length--) {
       const known = await this.#cache.get(kind.path(start.slice(0, length)));
@@ -143,7 +143,7 @@ class Asked {
     return null;
   }
 
-  async #ask(kind: Kind, start: string): Promise<Row[]> {
+  async #ask(kind: Kind, start: string): Promise<CompletionRow[]> {
     const { ca, insecure, serverUrl } = this.#connection;
     const token = await this.#connection.token();
     if (token === null) return [];

@@ -8,9 +8,9 @@ import { failed } from "../errors.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { cannotRead } from "./file-errors.ts";
 
-const CHUNK = 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
 /** Chunks that are in memory at the same time if their memory is used again. */
-const CHUNKS = 4;
+const MAX_CHUNKS = 4;
 
 /** The file at the path; `-` is stdin, whose name and size are not known. */
 export async function uploadSource(io: Pick<Terminal, "inBytes">, path: string, flag: string): Promise<UploadSource> {
@@ -46,10 +46,10 @@ async function* exactly(path: string, start: number, size: number, reuses: boole
   try {
     let at = start;
     for (let n = 0; at <= size; n++) {
-      const known = reuses ? memory[n % CHUNKS] : undefined;
-      const buffer = known ?? Buffer.allocUnsafeSlow(CHUNK);
-      if (reuses) memory[n % CHUNKS] = buffer;
-      const { bytesRead } = await file.read(buffer, 0, CHUNK, at);
+      const known = reuses ? memory[n % MAX_CHUNKS] : undefined;
+      const buffer = known ?? Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      if (reuses) memory[n % MAX_CHUNKS] = buffer;
+      const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, at);
       if (bytesRead === 0) break;
       at += bytesRead;
       if (at <= size) yield buffer.subarray(0, bytesRead);

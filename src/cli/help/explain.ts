@@ -32,7 +32,7 @@ export interface Field {
   readonly type: string;
   readonly description: string;
 }
-export interface Explained extends Field {
+export interface FieldExplanation extends Field {
   /** All possible values, if the type is an enumeration. */
   readonly values: readonly string[];
   readonly fields: readonly Field[];
@@ -105,7 +105,7 @@ export function findResource(text: string): Resource | undefined {
 }
 
 /** Describes the field at a dotted path of the resource; undefined if there is none. */
-export function explain(resource: Resource, path: readonly string[]): Explained | undefined {
+export function explain(resource: Resource, path: readonly string[]): FieldExplanation | undefined {
   const root = z.toJSONSchema(resource.schema, { unrepresentable: "any", io: "output" }) as Schema;
   const resolve = (schema: Schema): Schema => {
     const ref = schema.$ref;

@@ -12,7 +12,7 @@ interface Place {
   readonly key: string;
   readonly width: number;
 }
-type Row = Readonly<Record<string, unknown>>;
+type TableRow = Readonly<Record<string, unknown>>;
 
 export class LiveTable {
   private readonly out: (text: string) => void;
@@ -40,14 +40,14 @@ export class LiveTable {
   }
 
   /** Adds rows of one host. New columns start a new header; missing values stay empty. */
-  add(rows: readonly Row[]): void {
+  add(rows: readonly TableRow[]): void {
     for (const row of rows) {
       if (Object.keys(row).some((key) => !this.known.has(key))) this.begin(Object.keys(row), rows);
       this.print(this.places.map(({ key }) => shown(row, key)));
     }
   }
 
-  private begin(keys: readonly string[], rows: readonly Row[]): void {
+  private begin(keys: readonly string[], rows: readonly TableRow[]): void {
     this.known = new Set(keys);
     const natural = keys.map((key) => {
       const cells = rows.slice(0, 100).map((row) => [...shown(row, key)].length);
@@ -85,4 +85,4 @@ export class LiveTable {
   }
 }
 
-const shown = (row: Row, column: string): string => printable(cell(row[column]));
+const shown = (row: TableRow, column: string): string => printable(cell(row[column]));

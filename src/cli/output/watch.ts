@@ -42,14 +42,14 @@ export class Picture {
   }
 }
 
-type Row = { readonly id: number };
-export interface RowChange<R extends Row> {
+type WatchedRow = { readonly id: number };
+export interface RowChange<R extends WatchedRow> {
   readonly change: "added" | "changed" | "removed";
   readonly row: R;
 }
 
 /** Differences between polls. The fields in `volatile` change all the time and are ignored. */
-export class Changes<R extends Row> {
+export class Changes<R extends WatchedRow> {
   readonly #volatile: ReadonlySet<string>;
   readonly #shape: (row: R) => unknown;
   #known = new Map<number, { readonly row: R; readonly print: string }>();

@@ -86,7 +86,7 @@ interface StateRequest {
   readonly keptTeams?: readonly string[] | undefined;
 }
 
-export interface Planned {
+export interface PlanResult {
   readonly changes: readonly Change[];
   readonly state: ConfigurationState;
   readonly secrets: ReadonlyMap<string, string>;
@@ -122,7 +122,7 @@ export class Configuration {
   }
 
   /** Compares the files with the state of the server. `downloads`: lets the server download what the files name. */
-  async planned(flags: FilesFlags, downloads = false): Promise<Planned> {
+  async planned(flags: FilesFlags, downloads = false): Promise<PlanResult> {
     const paths = this.#paths(flags);
     const files = await readFiles(paths, {
       environment: this.#command.io.env,
@@ -185,7 +185,7 @@ export class Configuration {
   async #checkRights(
     changes: readonly Change[],
     { things }: ConfigurationState,
-    { secrets, contents }: Pick<Planned, "secrets" | "contents">,
+    { secrets, contents }: Pick<PlanResult, "secrets" | "contents">,
   ): Promise<void> {
     if (ofAll(things)) return;
     const beyond = changes.filter(({ kind, owner, name }) => !this.#teams.has(kind === "team" ? name : (owner ?? "")));

@@ -8,7 +8,7 @@ import { usage } from "../errors.ts";
 import { readText } from "../files/input.ts";
 import { listOf } from "../flags.ts";
 
-export interface Holder {
+export interface SecretOwner {
   readonly teamId: number | null;
   /** The number of its secrets in words: "2 global secrets", "1 old secret of team Lab". */
   secrets(count: number, adjective?: string): string;
@@ -20,21 +20,21 @@ export interface Expiring {
   readonly expires_at: string;
 }
 
-export async function secretsHolder(command: ClientCommand, team: string | undefined): Promise<Holder> {
+export async function secretsHolder(command: ClientCommand, team: string | undefined): Promise<SecretOwner> {
   if (team === undefined)
     return { teamId: null, secrets: (count, adjective = "") => plural(count, `${adjective}global secret`) };
   const { id, name } = await command.team(team);
   return { teamId: id, secrets: (count, adjective = "") => `${plural(count, `${adjective}secret`)} of team ${name}` };
 }
 
-export async function secretsOf(command: ClientCommand, { teamId }: Holder): Promise<EnrollSecret[]> {
+export async function secretsOf(command: ClientCommand, { teamId }: SecretOwner): Promise<EnrollSecret[]> {
   if (teamId === null) return (await command.call(enrollSecretsApi.getGlobal)).spec.secrets;
   return (await command.call(enrollSecretsApi.getTeam, { params: { id: teamId } })).secrets;
 }
 
 export async function replaceSecrets(
   command: ClientCommand,
-  { teamId }: Holder,
+  { teamId }: SecretOwner,
   secrets: readonly (string | Expiring)[],
 ): Promise<void> {
   const body = { secrets: secrets.map((one) => (typeof one === "string" ? { secret: one } : one)) };

@@ -4,7 +4,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError } from "../../cli/errors.ts";
 
 /** Number of entries that one call checks, far fewer than would exceed the time limit of a reply. */
-const STEP = 50_000;
+const BATCH_SIZE = 50_000;
 
 export default class AuditVerify extends ClientCommand {
   static override summary = "Check that no activity was changed, removed or moved.";
@@ -30,7 +30,7 @@ export default class AuditVerify extends ClientCommand {
     let from = {};
     try {
       for (;;) {
-        found = await this.call(activitiesApi.verify, { query: { ...known, ...from, limit: STEP } });
+        found = await this.call(activitiesApi.verify, { query: { ...known, ...from, limit: BATCH_SIZE } });
         checked += found.checked;
         if (found.next === null) break;
         from = { from: found.next };

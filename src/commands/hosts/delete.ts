@@ -10,7 +10,7 @@ import {
   nameOfShown,
   pickedHosts,
   printSelection,
-  type Shown,
+  type ShownHosts,
   shownNamed,
   shownPicked,
 } from "../../cli/topics/hosts/choice.ts";
@@ -70,7 +70,7 @@ export default class HostsDelete extends ClientCommand {
     await this.report(`deleted ${nameOfShown(shown)}`, { deleted: count, ...deleted });
   }
 
-  private async ask(shown: Shown, confirm: string | undefined): Promise<void> {
+  private async ask(shown: ShownHosts, confirm: string | undefined): Promise<void> {
     const [only] = shown.first;
     const { count } = shown.selection;
     if (count > 1 || !only) {

@@ -3,11 +3,11 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError } from "../../cli/errors.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
 import {
+  type ChosenHost,
   checkChoice,
   choiceFlags,
   filtersOr,
   namedHosts,
-  type Picked,
   pickedHosts,
 } from "../../cli/topics/hosts/choice.ts";
 import { ApiCallError } from "../../client/errors.ts";
@@ -52,8 +52,8 @@ export default class HostsRefetch extends ClientCommand {
   }
 
   /** Sends a request for each host; returns the hosts that the server refused. */
-  async #ask(hosts: readonly Picked[]): Promise<Picked[]> {
-    const refused: Picked[] = [];
+  async #ask(hosts: readonly ChosenHost[]): Promise<ChosenHost[]> {
+    const refused: ChosenHost[] = [];
     const waiting = hosts.values();
     const progress = this.progress(`requesting details from ${plural(hosts.length, "host")} ...`);
     let done = 0;

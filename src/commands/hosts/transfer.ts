@@ -56,7 +56,7 @@ export default class HostsTransfer extends ClientCommand {
     return { id, name };
   }
 
-  private async moveNamed(names: readonly string[], team: Destination, flags: Asked): Promise<void> {
+  private async moveNamed(names: readonly string[], team: Destination, flags: TransferFlags): Promise<void> {
     const hosts = await namedHosts(this, names);
     await checkChoice(this, hosts.length, flags["all-hosts"]);
     if (flags["dry-run"]) this.trying(`move ${plural(hosts.length, "host")} to ${team.name}`, hosts);
@@ -75,7 +75,7 @@ export default class HostsTransfer extends ClientCommand {
   }
 
   /** The server selects the hosts by the filters, because there may be a hundred thousand. */
-  private async moveFiltered(filters: Filters, team: Destination, flags: Asked): Promise<void> {
+  private async moveFiltered(filters: Filters, team: Destination, flags: TransferFlags): Promise<void> {
     this.validate(hostsApi.transferByFilter, { team_id: team.id, filters });
     const shown = await shownPicked(this, filters, "transfer");
     const { count } = shown.selection;
@@ -90,7 +90,7 @@ export default class HostsTransfer extends ClientCommand {
   }
 }
 
-interface Asked {
+interface TransferFlags {
   readonly "all-hosts"?: boolean | undefined;
   readonly "dry-run"?: boolean | undefined;
 }

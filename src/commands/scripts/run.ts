@@ -22,7 +22,7 @@ import { timeoutOf, waitFlags } from "../../cli/wait.ts";
 import { ApiCallError } from "../../client/errors.ts";
 import { printable } from "../../text/printable.ts";
 
-interface Outcome {
+interface RunOutcome {
   readonly host: string;
   readonly execution_id: string;
   readonly exit_code: number | null;
@@ -81,7 +81,7 @@ export default class ScriptsRun extends ClientCommand {
     if (flags["dry-run"]) this.trying(`run the script on ${shortNameOf(hosts)}`, { hosts: hosts.map(({ id }) => id) });
     await askIfSelected(this, `Run the script on ${shortNameOf(hosts)}?`, names, hosts);
     if (flags.online) return this.runOnline(hosts, given);
-    const outcomes: Outcome[] = [];
+    const outcomes: RunOutcome[] = [];
     for (const host of hosts) outcomes.push(await this.begin(host, given, hosts.length === 1));
     let waited: unknown;
     let now = outcomes;
@@ -133,7 +133,7 @@ export default class ScriptsRun extends ClientCommand {
     this.conclude([outcome], true);
   }
 
-  private async begin(host: Target, given: Chosen, alone: boolean): Promise<Outcome> {
+  private async begin(host: Target, given: Chosen, alone: boolean): Promise<RunOutcome> {
     const name = printable(host.display_name);
     try {
       const { execution_id } = await this.call(scriptsApi.run, { body: { ...given(host), host_id: host.id } });
@@ -147,7 +147,7 @@ export default class ScriptsRun extends ClientCommand {
     }
   }
 
-  private follow(outcomes: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
+  private follow(outcomes: readonly RunOutcome[], timeout: string, report: (now: RunOutcome[]) => void): Promise<void> {
     return followAll(this, outcomes, {
       timeout,
       isOpen: ({ state }) => state === "pending",
@@ -160,12 +160,12 @@ export default class ScriptsRun extends ClientCommand {
     });
   }
 
-  private async look(before: Outcome): Promise<Outcome> {
+  private async look(before: RunOutcome): Promise<RunOutcome> {
     const { execution_id } = before;
     return outcomeOf(before.host, await this.call(scriptsApi.result, { params: { execution_id } }));
   }
 
-  private conclude(outcomes: readonly Outcome[], isOver: boolean | undefined): void {
+  private conclude(outcomes: readonly RunOutcome[], isOver: boolean | undefined): void {
     const bad = outcomes.filter(({ state, exit_code }) => state === "refused" || (isOver && exit_code !== 0));
     concludeAll(
       outcomes,
@@ -174,7 +174,7 @@ export default class ScriptsRun extends ClientCommand {
   }
 }
 
-function outcomeOf(host: string, result: ScriptResult): Outcome {
+function outcomeOf(host: string, result: ScriptResult): RunOutcome {
   const { execution_id, exit_code, output, message } = result;
   return { host, execution_id, exit_code, output, message, state: isScriptPending(result) ? "pending" : "ended" };
 }

@@ -3,7 +3,7 @@ import { hostsApi } from "../../api/inventory/hosts.ts";
 import type { HostSoftwareItem } from "../../api/software/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { Installs, installFlags, type Outcome } from "../../cli/topics/software/installs.ts";
+import { type InstallOutcome, Installs, installFlags } from "../../cli/topics/software/installs.ts";
 
 export default class SoftwareInstall extends ClientCommand {
   static override summary = "Install a package or store app on hosts, as soon as they are online.";
@@ -39,7 +39,7 @@ export default class SoftwareInstall extends ClientCommand {
     return software_package?.last_install?.install_uuid ?? app_store_app?.last_install?.command_uuid ?? "";
   }
 
-  async look(before: Outcome): Promise<Outcome> {
+  async look(before: InstallOutcome): Promise<InstallOutcome> {
     const item = await this.#installs.itemOn(before.host_id, before.software_title_id);
     // Store apps have no results of their own.
     if (item?.software_package?.last_install?.install_uuid !== before.uuid) {

@@ -5,7 +5,7 @@ import type { HostSoftwareItem } from "../../api/software/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 import { isScriptPending } from "../../cli/topics/scripts/results.ts";
-import { Installs, installFlags, type Outcome } from "../../cli/topics/software/installs.ts";
+import { type InstallOutcome, Installs, installFlags } from "../../cli/topics/software/installs.ts";
 
 export default class SoftwareUninstall extends ClientCommand {
   static override summary = "Uninstall a package from hosts, as soon as they are online.";
@@ -39,7 +39,7 @@ export default class SoftwareUninstall extends ClientCommand {
     return item?.software_package?.last_uninstall?.script_execution_id ?? "";
   }
 
-  async look(before: Outcome): Promise<Outcome> {
+  async look(before: InstallOutcome): Promise<InstallOutcome> {
     const result = await this.call(scriptsApi.result, { params: { execution_id: before.uuid } });
     const { exit_code, output } = result;
     if (isScriptPending(result)) return before;

@@ -17,7 +17,7 @@ export interface DesiredOptions {
   readonly allowUnknownHosts?: boolean;
 }
 
-export interface Desired {
+export interface DesiredState {
   readonly things: readonly Thing[];
   /** Whether the files are the complete list of this kind, so that an object which is not in `things` is deleted. */
   isComplete(thing: ThingKey): boolean;
@@ -29,7 +29,7 @@ export function desiredOf(
   files: Files,
   state: ConfigurationState,
   { deleteOtherTeams = false, allowUnknownHosts = false }: DesiredOptions = {},
-): Desired {
+): DesiredState {
   const { problems } = files;
   if (files.specs)
     return {

@@ -1,7 +1,7 @@
 // The desired state of documents in the older format: their values over the server's.
 
 import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
-import type { Collected, Placed } from "../files/collect.ts";
+import type { CollectedItems, PlacedItem } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
 import type { Spec } from "../files/spec.ts";
 import { kindList } from "../kinds.ts";
@@ -12,7 +12,7 @@ import type { DocumentRun } from "./run.ts";
 
 export function desiredOfDocuments(
   specs: readonly Spec[],
-  items: Collected,
+  items: CollectedItems,
   current: Current,
   problems: Problems,
 ): Thing[] {
@@ -51,9 +51,9 @@ function checkOnce(teams: DocumentRun["ofTeams"], problems: Problems): void {
 }
 
 /** Items of the organization, and of teams that exist or come with this run. */
-function usableItems(items: Collected, { current, ofTeams }: DocumentRun, problems: Problems): Collected {
+function usableItems(items: CollectedItems, { current, ofTeams }: DocumentRun, problems: Problems): CollectedItems {
   const teams = new Set([...current.namesOf("team"), ...ofTeams.map(({ name }) => name)]);
-  const isUsable = ({ owner, at }: Placed<unknown>): boolean => {
+  const isUsable = ({ owner, at }: PlacedItem<unknown>): boolean => {
     if (owner === null) return true;
     if (!current.isPremium) problems.warn(at, "this document is skipped: teams need the premium tier");
     else if (owner !== NO_TEAM_NAME && !teams.has(owner)) problems.error(at, `there is no team ${owner}`);

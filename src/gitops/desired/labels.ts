@@ -3,19 +3,24 @@
 import { type ConfigurationState, maybeDeletedLabel, type ThingKey } from "../../api/edge/configuration.ts";
 import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { isRecord } from "../../text/record.ts";
-import type { Collected, Placed } from "../files/collect.ts";
+import type { CollectedItems, PlacedItem } from "../files/collect.ts";
 import type { Place, Problems } from "../files/problems.ts";
 import { itemKinds, kinds } from "../kinds.ts";
 import type { Json } from "../plan/diff.ts";
 
 /** Labels that the server has. */
-export type Known = Pick<ConfigurationState, "builtin_labels" | "labels" | "things">;
+export type ExistingLabels = Pick<ConfigurationState, "builtin_labels" | "labels" | "things">;
 
 /**
  * Checks that the labels to which objects refer will exist: in the files, or on the server unless the files are the
  * complete list.
  */
-export function checkLabelUse(items: Collected, known: Known, isComplete: boolean, problems: Problems): void {
+export function checkLabelUse(
+  items: CollectedItems,
+  known: ExistingLabels,
+  isComplete: boolean,
+  problems: Problems,
+): void {
   const labels = items.get("label") ?? [];
   const builtin = new Set(known.builtin_labels);
   const usable = new Set([...labels.map(({ value }) => value.name), ...(isComplete ? [] : known.labels)]);
@@ -72,7 +77,7 @@ interface Checking {
 }
 
 function checkNames(
-  { value, place }: Placed<unknown>,
+  { value, place }: PlacedItem<unknown>,
   field: string,
   who: string,
   { builtin, usable, isKept, problems }: Checking,
@@ -99,7 +104,7 @@ interface Staying {
 /** A label cannot be deleted while an object that no file of this run defines refers to it. */
 export function remainingUses(
   { things }: ConfigurationState,
-  items: Collected,
+  items: CollectedItems,
   { at, problems, stays }: Staying,
 ): void {
   const kept = new Set(items.get("label")?.map(({ value }) => value.name));

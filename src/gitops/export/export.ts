@@ -17,7 +17,7 @@ import { environmentFile, FileNames, nameSecret, newest } from "./names.ts";
 import { type ExportedDownload, type ExportedSections, type ExportScope, Objects } from "./scope.ts";
 import { type Variable, Variables, yamlOf } from "./text.ts";
 
-export interface Exported {
+export interface ExportedFiles {
   /** File contents by path below the directory, with `/`. */
   readonly files: ReadonlyMap<string, string>;
   /** Files that are not text, by path. */
@@ -35,7 +35,7 @@ export function exportFiles({
   things,
   defaults,
   files: given = {},
-}: Pick<ConfigurationState, "things" | "defaults" | "files">): Exported {
+}: Pick<ConfigurationState, "things" | "defaults" | "files">): ExportedFiles {
   const variables = new Variables();
   const files = new Map<string, string>();
   const contents = new Map<string, Uint8Array>();

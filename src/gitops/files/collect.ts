@@ -11,7 +11,7 @@ import type { Scope } from "./scope.ts";
 import type { SecretTexts } from "./secrets.ts";
 import { placeOf } from "./tree.ts";
 
-export interface Placed<T> {
+export interface PlacedItem<T> {
   readonly value: T;
   readonly at: Place;
   readonly owner: Owner;
@@ -22,7 +22,7 @@ export interface Placed<T> {
 }
 
 /** The items of each kind that stands in lists. */
-export type Collected = ReadonlyMap<string, readonly Placed<{ readonly name: string }>[]>;
+export type CollectedItems = ReadonlyMap<string, readonly PlacedItem<{ readonly name: string }>[]>;
 
 export const ownerOf = ({ kind, name }: Pick<Scope, "kind" | "name">): Owner =>
   kind === "global" ? null : kind === "no_team" ? NO_TEAM_NAME : name;
@@ -33,7 +33,7 @@ const ofVariables = itemKinds.find(({ items }) => items.isOfAllFiles)!;
 
 /** Adds to each item what it says of objects of other kinds. */
 export function link(
-  items: Map<string, readonly Placed<{ readonly name: string }>[]>,
+  items: Map<string, readonly PlacedItem<{ readonly name: string }>[]>,
   { problems }: CheckOptions,
 ): void {
   for (const { kind, items: own } of itemKinds)
@@ -44,8 +44,8 @@ export function link(
       );
 }
 
-export function collect(scopes: readonly Scope[], options: CheckOptions): Collected {
-  const items = new Map<string, readonly Placed<{ readonly name: string }>[]>(
+export function collect(scopes: readonly Scope[], options: CheckOptions): CollectedItems {
+  const items = new Map<string, readonly PlacedItem<{ readonly name: string }>[]>(
     itemKinds.map((one) => [one.kind, scopes.flatMap((scope) => itemsOf(scope, one, options))] as const),
   );
   checkUniqueNames(items, options);
@@ -69,7 +69,7 @@ export function placed(
   return [item];
 }
 
-function itemsOf(scope: Scope, one: ItemKind, options: CheckOptions): Placed<{ readonly name: string }>[] {
+function itemsOf(scope: Scope, one: ItemKind, options: CheckOptions): PlacedItem<{ readonly name: string }>[] {
   const list = scope.lists[one.kind];
   if (!list || list.items.length === 0) return [];
   const { [scope.kind]: refusal } = one.items.notIn ?? {};
@@ -83,7 +83,7 @@ function itemsOf(scope: Scope, one: ItemKind, options: CheckOptions): Placed<{ r
   );
 }
 
-export function checkUniqueNames(collected: Collected, { problems }: CheckOptions): void {
+export function checkUniqueNames(collected: CollectedItems, { problems }: CheckOptions): void {
   for (const [kind, items] of collected) {
     const seen = new Map<string, Place>();
     for (const { value, owner, at } of items) {
@@ -101,11 +101,11 @@ export function checkUniqueNames(collected: Collected, { problems }: CheckOption
 
 /** The items with values from the environment. A variable that is listed, but has no value there, keeps its value. */
 export function withVariables(
-  items: Collected,
+  items: CollectedItems,
   { environment, variables, main }: Sources,
   secrets: SecretTexts,
-): Collected {
-  const listed = (items.get(ofVariables.kind) ?? []) as readonly Placed<CustomVariable>[];
+): CollectedItems {
+  const listed = (items.get(ofVariables.kind) ?? []) as readonly PlacedItem<CustomVariable>[];
   for (const { value } of listed) {
     const text = environment.optionalValueOf(SECRET_PREFIX + value.name);
     if (text !== "") variables.set(value.name, text);
@@ -124,7 +124,7 @@ export function withVariables(
   return new Map([...items, [ofVariables.kind, whole]]);
 }
 
-const usedOnly = (name: string, at: Place): Placed<CustomVariable> => ({
+const usedOnly = (name: string, at: Place): PlacedItem<CustomVariable> => ({
   value: { name, isListed: false },
   at,
   owner: null,

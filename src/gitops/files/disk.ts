@@ -102,7 +102,7 @@ export async function requireRegular(path: string): Promise<number> {
   throw new FileProblem(`is not a regular file but ${kind}`);
 }
 
-const CHUNK = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 /** The content, or null if it is longer than the limit: no more than that is read, whatever the file reports. */
 export async function readUpTo(path: string, limit: number): Promise<Buffer | null> {
@@ -111,7 +111,7 @@ export async function readUpTo(path: string, limit: number): Promise<Buffer | nu
     const chunks: Buffer[] = [];
     let size = 0;
     for (;;) {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(CHUNK), 0, CHUNK, null);
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, null);
       if (bytesRead === 0) return Buffer.concat(chunks);
       size += bytesRead;
       if (size > limit) return null;

@@ -6,7 +6,7 @@ import { nearest } from "../../text/nearest.ts";
 import { itemKinds, kindList, listKinds } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
 import type { CheckOptions } from "./check.ts";
-import { type Collected, checkUniqueNames, link, type Placed, placed } from "./collect.ts";
+import { type CollectedItems, checkUniqueNames, link, type PlacedItem, placed } from "./collect.ts";
 import { absolute, packNameOf, readSource, type Sources, shownAs } from "./include.ts";
 import { isPackFile, type OsqueryPack, readPack } from "./osquery-pack.ts";
 import { type Place, startOf } from "./problems.ts";
@@ -16,7 +16,7 @@ import { type Mapping, parseTrees, type Tree, textIn } from "./tree.ts";
 
 export interface Documents {
   readonly specs: readonly Spec[];
-  readonly items: Collected;
+  readonly items: CollectedItems;
 }
 
 type ItemKind = (typeof itemKinds)[number];
@@ -71,7 +71,7 @@ export async function readDocuments(
 
 class DocumentReader {
   readonly #specs: Spec[] = [];
-  readonly #items = new Map<string, Placed<{ readonly name: string }>[]>(itemKinds.map(({ kind }) => [kind, []]));
+  readonly #items = new Map<string, PlacedItem<{ readonly name: string }>[]>(itemKinds.map(({ kind }) => [kind, []]));
   readonly #first = new Map<string, Place>();
   readonly #reading: Reading;
   readonly #options: CheckOptions;
@@ -147,7 +147,7 @@ class DocumentReader {
 
   done(): Documents {
     checkUniqueNames(this.#items, this.#options);
-    const items = new Map<string, readonly Placed<{ readonly name: string }>[]>(this.#items);
+    const items = new Map<string, readonly PlacedItem<{ readonly name: string }>[]>(this.#items);
     link(items, this.#options);
     return { specs: this.#specs, items };
   }

@@ -37,7 +37,7 @@ export interface ItemFiles {
   nameOf(path: string, content: Buffer, given: string | null): Promise<string>;
 }
 
-interface Found {
+interface FoundItems {
   readonly items: readonly Item[];
   readonly key: Place;
   readonly called: string;
@@ -48,8 +48,8 @@ export async function readItemFiles(
   sectionOf: (name: SectionName) => { readonly tree: Tree | null; readonly file: string } | undefined,
   all: readonly ItemFiles[],
   sources: Sources,
-): Promise<Found | null> {
-  const lists: Found[] = [];
+): Promise<FoundItems | null> {
+  const lists: FoundItems[] = [];
   for (const files of all) {
     const section = sectionOf(files.section);
     const list = section ? await readList(section, files, sources) : null;
@@ -63,7 +63,7 @@ async function readList(
   { tree, file }: { readonly tree: Tree | null; readonly file: string },
   files: ItemFiles,
   sources: Sources,
-): Promise<Found | null> {
+): Promise<FoundItems | null> {
   const list = listIn(tree, files);
   if (files.isSingle) return list && readOne(list, file, files, sources);
   if (list?.entry.value.kind !== "list") return null;
@@ -80,7 +80,7 @@ async function readOne(
   file: string,
   files: ItemFiles,
   sources: Sources,
-): Promise<Found> {
+): Promise<FoundItems> {
   const { key, value } = entry;
   const isGiven = value.kind === "leaf" && typeof value.value === "string" && value.value.trim() !== "";
   const item: Mapping = { kind: "map", entries: new Map([["path", entry]]), at: value.at };

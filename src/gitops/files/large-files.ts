@@ -13,7 +13,7 @@ export interface LargeFile extends UploadSource {
   readonly origin: string;
 }
 
-const CHUNK = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 export const isUrl = (text: string): boolean => /^https?:\/\//i.test(text);
 
@@ -52,7 +52,7 @@ const sizeOf = (path: string): Promise<number> =>
 
 async function* onDisk(path: string, start: number): AsyncGenerator<Uint8Array> {
   await sizeOf(path);
-  for await (const chunk of createReadStream(path, { start, highWaterMark: CHUNK })) yield chunk as Buffer;
+  for await (const chunk of createReadStream(path, { start, highWaterMark: CHUNK_BYTES })) yield chunk as Buffer;
 }
 
 async function* download(url: string, start: number): AsyncGenerator<Uint8Array> {

@@ -5,7 +5,7 @@ import type { Masks } from "../environment/masks.ts";
 import { Environment, type EnvironmentValues } from "../environment/variables.ts";
 import { itemKinds, kindList } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
-import { type Collected, collect, ownerOf, withVariables } from "./collect.ts";
+import { type CollectedItems, collect, ownerOf, withVariables } from "./collect.ts";
 import { rootsOf } from "./disk.ts";
 import { readDocuments } from "./documents.ts";
 import { absolute, newSources, type Sources } from "./include.ts";
@@ -37,7 +37,7 @@ export interface FileScope extends Scope {
 /** The content of the files. If `problems.failed` is true, only the messages are of use. */
 export interface Files {
   readonly scopes: readonly FileScope[];
-  readonly items: Collected;
+  readonly items: CollectedItems;
   /** For files in the older format, which have no scopes; otherwise null. */
   readonly specs: readonly Spec[] | null;
   readonly problems: Problems;
@@ -79,7 +79,7 @@ export async function readFiles(
 
 function filesOf(
   scopes: readonly FileScope[],
-  collected: Collected,
+  collected: CollectedItems,
   sources: Sources,
   secrets: SecretTexts,
   specs: readonly Spec[] | null,

@@ -44,7 +44,7 @@ export interface SoftwareList {
   of(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
 }
 
-interface Found {
+interface FoundItems {
   readonly items: readonly Item[];
   readonly key: Place;
   readonly called: string;
@@ -75,7 +75,7 @@ export async function readSoftware(
   file: string,
   lists: readonly SoftwareList[],
   sources: Sources,
-): Promise<Found | null> {
+): Promise<FoundItems | null> {
   if (value.kind !== "map") return null;
   const items: Item[] = [];
   let key: Place | null = null;

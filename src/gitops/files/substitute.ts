@@ -4,7 +4,7 @@ import { type Environment, otherVariable, PER_HOST } from "../environment/variab
 import type { Place, Problems } from "./problems.ts";
 
 /** The text after substitution, and the mapping from its offsets back to those of the file. */
-export interface Expanded {
+export interface ExpandedText {
   readonly text: string;
   /** Offset in the file of the character at this offset of `text`. */
   original(offset: number): number;
@@ -51,7 +51,7 @@ export function substitute(
   environment: Environment,
   problems: Problems,
   isKept: (name: string, offset: number) => boolean = (name) => name.startsWith(PER_HOST),
-): Expanded {
+): ExpandedText {
   const pieces: Piece[] = [];
   let result = "";
   let done = 0;

@@ -19,7 +19,7 @@ import type { Masks } from "../environment/masks.ts";
 import { PER_HOST } from "../environment/variables.ts";
 import { type Place, type Problems, startOf } from "./problems.ts";
 import {
-  type Expanded,
+  type ExpandedText,
   inComment,
   inNameTemplate,
   OMITTED,
@@ -132,7 +132,7 @@ class TooLarge extends Error {}
 
 interface ReaderParts {
   readonly place: (offset: number) => Place;
-  readonly expanded: Expanded;
+  readonly expanded: ExpandedText;
   readonly problems: Problems;
   readonly masks: Masks;
   readonly hasOmitted: boolean;
@@ -144,7 +144,7 @@ class Reader {
   private readonly heights = new WeakMap<Tree, number>();
   private readonly document: Document;
   private readonly place: (offset: number) => Place;
-  private readonly expanded: Expanded;
+  private readonly expanded: ExpandedText;
   private readonly problems: Problems;
   private readonly masks: Masks;
   private readonly hasOmitted: boolean;
@@ -173,7 +173,7 @@ class Reader {
     return this.place(node.range?.[0] ?? 0);
   }
 
-  private inValue(node: Node): ReturnType<Expanded["inValue"]> {
+  private inValue(node: Node): ReturnType<ExpandedText["inValue"]> {
     return this.expanded.inValue(node.range?.[0] ?? 0);
   }
 

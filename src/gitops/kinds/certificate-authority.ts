@@ -10,7 +10,7 @@ import { anyOf } from "../plan/activities.ts";
 import type { Json } from "../plan/diff.ts";
 import type { Kind } from "./kind.ts";
 
-interface Given {
+interface AuthorityInput {
   readonly type: CaType;
   readonly name: string;
   readonly fields: Value;
@@ -18,12 +18,12 @@ interface Given {
 }
 
 /** Authorities in `certificate_authorities`: lists, or one object where only one may exist. */
-function authoritiesIn(settings: Value | null | undefined): Given[] {
+function authoritiesIn(settings: Value | null | undefined): AuthorityInput[] {
   const groups = settings?.certificate_authorities;
   if (!isRecord(groups)) return [];
   return caTypes.flatMap((type) => {
     const group = groups[type];
-    return [group ?? []].flat().map((one, i): Given => {
+    return [group ?? []].flat().map((one, i): AuthorityInput => {
       const fields = one as Value;
       const path = ["certificate_authorities", type, ...(Array.isArray(group) ? [String(i)] : [])];
       return { type, name: isSingle(type) ? type : String(fields.name), fields, path };
@@ -31,7 +31,7 @@ function authoritiesIn(settings: Value | null | undefined): Given[] {
   });
 }
 
-function wholeValue({ type, fields: { name, ...fields } }: Given): Value {
+function wholeValue({ type, fields: { name, ...fields } }: AuthorityInput): Value {
   const names = fields.certificate_user_principal_names ?? [];
   return {
     ...(isSingle(type) ? {} : { name }),

@@ -7,7 +7,7 @@ import { changed, type Fields, fieldsOf } from "../export/fields.ts";
 import { FileNames } from "../export/names.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import { escaped } from "../export/text.ts";
-import type { Placed } from "../files/collect.ts";
+import type { PlacedItem } from "../files/collect.ts";
 import { textOfBytes } from "../files/item-files.ts";
 import { isOfTeam } from "../plan/activities.ts";
 import type { Thing } from "../plan/diff.ts";
@@ -21,7 +21,7 @@ type Profile = ProfileFile & {
   readonly platform: string;
 };
 
-const desired = (profiles: readonly Placed<Profile>[]): Thing[] =>
+const desired = (profiles: readonly PlacedItem<Profile>[]): Thing[] =>
   profiles.map(({ value, owner }) => ({
     kind: "configuration_profile",
     // Controls of hosts without a team are settings of the organization.

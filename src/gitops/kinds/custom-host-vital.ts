@@ -1,7 +1,7 @@
 // Facts about hosts that users define. Their values on hosts are not in files.
 import { z } from "zod";
 import type { Current } from "../desired/current.ts";
-import type { Placed } from "../files/collect.ts";
+import type { PlacedItem } from "../files/collect.ts";
 import type { Thing } from "../plan/diff.ts";
 import { name } from "../schema/fields.ts";
 import type { Kind } from "./kind.ts";
@@ -12,7 +12,7 @@ const VitalFile = z.strictObject({ name });
 type VitalFile = z.output<typeof VitalFile>;
 
 /** To the server, names that differ only in case are the same: a vital keeps its id and the values of hosts. */
-function desired(vitals: readonly Placed<VitalFile>[], current: Current): Thing[] {
+function desired(vitals: readonly PlacedItem<VitalFile>[], current: Current): Thing[] {
   const known = new Map(current.namesOf(KIND).map((one) => [one.toLowerCase(), one]));
   return vitals.map(({ value }) => ({
     kind: KIND,

@@ -4,7 +4,7 @@ import { SECRET_PREFIX } from "../../api/settings/variables.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Current } from "../desired/current.ts";
 import { pick } from "../export/fields.ts";
-import type { Placed } from "../files/collect.ts";
+import type { PlacedItem } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
 import { anyOf } from "../plan/activities.ts";
 import type { Json, Thing } from "../plan/diff.ts";
@@ -14,7 +14,7 @@ import type { Kind } from "./kind.ts";
 const KIND = "custom_variable";
 
 function desired(
-  variables: readonly Placed<CustomVariable>[],
+  variables: readonly PlacedItem<CustomVariable>[],
   current: Current,
   problems: Problems,
   teamsAfter: ReadonlySet<string>,

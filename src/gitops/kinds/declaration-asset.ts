@@ -9,7 +9,7 @@ import { thing } from "../desired/values.ts";
 import { fieldsOf } from "../export/fields.ts";
 import { FileNames, safeName } from "../export/names.ts";
 import { escaped } from "../export/text.ts";
-import type { Placed } from "../files/collect.ts";
+import type { PlacedItem } from "../files/collect.ts";
 import type { Thing } from "../plan/diff.ts";
 import { AssetFile } from "../schema/assets.ts";
 import type { Kind } from "./kind.ts";
@@ -18,7 +18,7 @@ const KIND = "declaration_asset";
 
 type Asset = AssetFile & { readonly name: string; readonly sha256: string; readonly file_name: string };
 
-const desired = (assets: readonly Placed<Asset>[]): Thing[] =>
+const desired = (assets: readonly PlacedItem<Asset>[]): Thing[] =>
   assets.map(({ value: { name, file_name, sha256 }, owner }) =>
     // Controls of hosts without a team are settings of the organization.
     thing(KIND, owner === NO_TEAM_NAME ? null : owner, { file_name, sha256 }, name),

@@ -5,7 +5,7 @@ import type { Current } from "../desired/current.ts";
 import type { DocumentRun, Run } from "../desired/run.ts";
 import type { Fields } from "../export/fields.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
-import type { Collected, Placed } from "../files/collect.ts";
+import type { CollectedItems, PlacedItem } from "../files/collect.ts";
 import type { ItemFiles } from "../files/item-files.ts";
 import type { Problems } from "../files/problems.ts";
 import type { FileScope } from "../files/read.ts";
@@ -53,13 +53,18 @@ export interface Items<T extends Named = Named> {
   /** How a value is written to a file, if some fields have another form there. */
   inFile?(value: Fields): Fields;
   /** Rules that need more than the item's own schema. */
-  check?(item: Placed<T>, problems: Problems): void;
+  check?(item: PlacedItem<T>, problems: Problems): void;
   /** The value with what it says of objects of other kinds. Called when all items have been read. */
-  linked?(item: Placed<T>, items: Collected, problems: Problems): T;
+  linked?(item: PlacedItem<T>, items: CollectedItems, problems: Problems): T;
   /** Hosts that an item names, which the server has to look up. */
   hosts?(value: T): readonly (string | number)[];
   /** The objects that the items ask for. `teamsAfter`: names of the teams that will exist after the run. */
-  desired(items: readonly Placed<T>[], current: Current, problems: Problems, teamsAfter: ReadonlySet<string>): Thing[];
+  desired(
+    items: readonly PlacedItem<T>[],
+    current: Current,
+    problems: Problems,
+    teamsAfter: ReadonlySet<string>,
+  ): Thing[];
 }
 
 /** A file that the server has to download before an apply. */
@@ -89,7 +94,7 @@ export interface Kind<T extends Named = Named> {
   /** Rules that one main file must satisfy, checked before the server is asked. */
   check?(file: FileScope, problems: Problems): void;
   /** For kinds that stand in sections: the objects that the files ask for. */
-  desired?(run: Run, items: Collected): Thing[];
+  desired?(run: Run, items: CollectedItems): Thing[];
   /** Whether the files are the complete list (for items: default: if they have the owner), so that this object, which they do not contain, is deleted. */
   isComplete?(thing: ThingKey, run: Run): boolean;
   /** For kinds whose object is a file that a section names. */

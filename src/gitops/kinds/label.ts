@@ -4,7 +4,7 @@ import { compareHosts } from "../../api/edge/configuration.ts";
 import { CUSTOM_VITAL, type LabelCriteria, labelVitals } from "../../api/hosts/labels.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Current } from "../desired/current.ts";
-import type { Placed } from "../files/collect.ts";
+import type { PlacedItem } from "../files/collect.ts";
 import type { Place, Problems } from "../files/problems.ts";
 import { anyOf } from "../plan/activities.ts";
 import type { Json, Thing } from "../plan/diff.ts";
@@ -64,7 +64,7 @@ export const LabelFile = z
   });
 export type LabelFile = z.output<typeof LabelFile>;
 
-function desired(labels: readonly Placed<LabelFile>[], current: Current, problems: Problems): Thing[] {
+function desired(labels: readonly PlacedItem<LabelFile>[], current: Current, problems: Problems): Thing[] {
   const found = new Map<string | number, (string | number)[]>();
   for (const { given, host } of current.state.hosts)
     if (host !== null) found.set(given, [...(found.get(given) ?? []), host]);

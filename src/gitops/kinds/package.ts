@@ -3,7 +3,7 @@ import type { Current } from "../desired/current.ts";
 import { changed, type Fields, fieldsOf } from "../export/fields.ts";
 import { FileNames, fileName } from "../export/names.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
-import type { Placed } from "../files/collect.ts";
+import type { PlacedItem } from "../files/collect.ts";
 import { textOfBytes } from "../files/item-files.ts";
 import { isOffered } from "../plan/activities.ts";
 import { isSame, type Json, type Thing } from "../plan/diff.ts";
@@ -46,7 +46,7 @@ export type Package = Common &
 
 const words = (text: unknown): string => (typeof text === "string" ? text.trim() : "");
 
-function desired(packages: readonly Placed<Package>[], current: Current): Thing[] {
+function desired(packages: readonly PlacedItem<Package>[], current: Current): Thing[] {
   return packages.map(({ value: one, owner }) => {
     const before = fieldsOf(current.value(KIND, owner, one.name));
     // The server knows which categories the catalogue has, and which platform a package is for.

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { policyPlatforms, policyTypes } from "../../api/checks/policies.ts";
 import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import type { Current } from "../desired/current.ts";
-import type { Placed } from "../files/collect.ts";
+import type { PlacedItem } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
 import { anyOf, coversPath, isOfTeam, namesItem } from "../plan/activities.ts";
 import type { Json, Thing } from "../plan/diff.ts";
@@ -90,7 +90,7 @@ export const PolicyFile = z
 /** `installs` is the software that `install_software` means, and `runs` the name of the script of `run_script`. */
 export type PolicyFile = z.output<typeof PolicyFile> & { readonly installs?: Json; readonly runs?: string | null };
 
-type Given = Pick<
+type PolicyInput = Pick<
   z.output<typeof PolicyFile>,
   | "query"
   | "platform"
@@ -102,7 +102,7 @@ type Given = Pick<
 >;
 type Wrong = (path: string, message: string) => void;
 
-function checkPatch(policy: Given, wrong: Wrong): void {
+function checkPatch(policy: PolicyInput, wrong: Wrong): void {
   const slug = policy.svc_maintained_app_slug;
   if (slug === "") wrong("svc_maintained_app_slug", "is required for the type patch");
   if (policy.query !== "") wrong("query", "cannot be given for the type patch: it follows from the app");
@@ -117,7 +117,7 @@ function checkPatch(policy: Given, wrong: Wrong): void {
     );
 }
 
-function checkDynamic(policy: Given, wrong: Wrong): void {
+function checkDynamic(policy: PolicyInput, wrong: Wrong): void {
   if (policy.query === "") wrong("query", "is required");
   if (policy.install_software === true)
     wrong("install_software", "can be true only for the type patch: name the software instead");
@@ -128,7 +128,7 @@ function checkDynamic(policy: Given, wrong: Wrong): void {
 /** Whether the webhook covers a policy is stored in the settings of its team. */
 const WEBHOOK_OF_POLICIES = "webhook_settings.failing_policies_webhook.policy_ids";
 
-function desired(policies: readonly Placed<PolicyFile>[], current: Current, problems: Problems): Thing[] {
+function desired(policies: readonly PlacedItem<PolicyFile>[], current: Current, problems: Problems): Thing[] {
   return policies.map(({ value, owner, place }) => {
     if (value.critical && !current.isPremium)
       problems.warn(place("critical"), "critical is ignored: it needs the premium tier");

@@ -1,7 +1,7 @@
 // Queries, which newer files call reports.
 import { z } from "zod";
 import { MAX_INTERVAL, queryLoggings, queryPlatforms, SQL_MAX } from "../../api/checks/queries.ts";
-import type { Placed } from "../files/collect.ts";
+import type { PlacedItem } from "../files/collect.ts";
 import { anyOf, isOfTeam, namesItem } from "../plan/activities.ts";
 import type { Thing } from "../plan/diff.ts";
 import { choice, flag, labelNames, name, platforms, sql, text } from "../schema/fields.ts";
@@ -37,7 +37,7 @@ export const QueryFile = z
   });
 export type QueryFile = z.output<typeof QueryFile>;
 
-const desired = (queries: readonly Placed<QueryFile>[]): Thing[] =>
+const desired = (queries: readonly PlacedItem<QueryFile>[]): Thing[] =>
   queries.map(({ value, owner }) => ({
     kind: "query",
     owner,

@@ -5,7 +5,7 @@ import { SCRIPT_MAX } from "../../api/delivery/scripts.ts";
 import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { FileNames } from "../export/names.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
-import type { Placed } from "../files/collect.ts";
+import type { PlacedItem } from "../files/collect.ts";
 import { isOfTeam } from "../plan/activities.ts";
 import type { Thing } from "../plan/diff.ts";
 import { ScriptFile } from "../schema/scripts.ts";
@@ -15,7 +15,7 @@ const KIND = "script";
 
 type Script = ScriptFile & { readonly name: string; readonly sha256: string };
 
-const desired = (scripts: readonly Placed<Script>[]): Thing[] =>
+const desired = (scripts: readonly PlacedItem<Script>[]): Thing[] =>
   scripts.map(({ value: { name, sha256 }, owner }) => ({
     kind: KIND,
     // Controls of hosts without a team are settings of the organization.

@@ -2,7 +2,7 @@
 import { changed, type Fields, fieldsOf } from "../export/fields.ts";
 import { FileNames } from "../export/names.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
-import type { Placed } from "../files/collect.ts";
+import type { PlacedItem } from "../files/collect.ts";
 import { isOffered } from "../plan/activities.ts";
 import type { Thing } from "../plan/diff.ts";
 import { StoreAppFile } from "../schema/software.ts";
@@ -19,7 +19,7 @@ export type StoreApp = Omit<StoreAppFile, "configuration" | "icon"> & {
   readonly icon?: string;
 };
 
-const desired = (apps: readonly Placed<StoreApp>[]): Thing[] =>
+const desired = (apps: readonly PlacedItem<StoreApp>[]): Thing[] =>
   apps.map(({ value: one, owner }) => ({
     kind: KIND,
     owner,

@@ -6,13 +6,13 @@ import { isDeletable, ofNewTeam } from "../kinds.ts";
 import { diff } from "./changes.ts";
 import { type Change, isSecretRef, type Json, keyOf, type Thing } from "./diff.ts";
 
-export interface Wanted {
+export interface DesiredThings {
   readonly things: readonly Thing[];
   /** Whether the files are the complete list of this kind in this scope, so that other objects are deleted. */
   isComplete(thing: Thing): boolean;
 }
 
-export function planOf({ things }: Pick<ConfigurationState, "things">, wanted: Wanted): Change[] {
+export function planOf({ things }: Pick<ConfigurationState, "things">, wanted: DesiredThings): Change[] {
   const named = teamsOf(wanted.things);
   const there = teamsOf(things);
   const fresh = [...named].filter((name) => !there.has(name));

@@ -93,14 +93,14 @@ function parseJson(text: string): unknown {
   }
 }
 
-export interface Moved extends ThingKey {
+export interface MovedThing extends ThingKey {
   readonly how: "changed" | "gone" | "new";
 }
 
 /** The pins of a whole state that no longer match. */
-export function movedSince(pins: readonly Pin[], { things }: Pick<ConfigurationState, "things">): Moved[] {
+export function movedSince(pins: readonly Pin[], { things }: Pick<ConfigurationState, "things">): MovedThing[] {
   const before = new Map(pins.map((pin) => [keyOf(pin), pin]));
-  const moved: Moved[] = [];
+  const moved: MovedThing[] = [];
   for (const { kind, owner, name, revision } of things) {
     const pin = before.get(keyOf({ kind, owner, name }));
     before.delete(keyOf({ kind, owner, name }));

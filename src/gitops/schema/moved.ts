@@ -1,7 +1,7 @@
 // Settings that controls in files have in another place than the server.
 import { isRecord } from "../../text/record.ts";
 
-export interface Moved {
+export interface MovedSetting {
   /** The server's place, in `mdm`. */
   readonly setting: readonly string[];
   /** The place in controls, under the server's spellings. */
@@ -10,7 +10,7 @@ export interface Moved {
   readonly isOlder?: true;
 }
 
-export const movedSettings: readonly Moved[] = [
+export const movedSettings: readonly MovedSetting[] = [
   {
     setting: ["windows_require_bitlocker_pin"],
     key: ["windows_settings", "require_bitlocker_pin"],

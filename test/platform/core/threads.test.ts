@@ -27,7 +27,7 @@ describe("a thread", () => {
     const thread = start();
     const refused = await thread.call("refuse").catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(ThreadError);
-    expect(refused).toMatchObject({ kind: "Refused", message: "no such thing" });
+    expect(refused).toMatchObject({ kind: "SampleRefused", message: "no such thing" });
     expect((refused as Error).stack).toContain("sample.thread");
     await expect(thread.call("throwText")).rejects.toMatchObject({ kind: "", message: "a text" });
     await expect(thread.call("double", Symbol("no copy") as never)).rejects.toThrow("could not be cloned");

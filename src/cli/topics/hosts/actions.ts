@@ -23,7 +23,7 @@ export interface AsShown {
   readonly headers: Record<string, string>;
 }
 /** `pending`: the host has not reported a result yet. */
-interface Outcome {
+interface ActionOutcome {
   readonly id: number;
   readonly host: string;
   readonly outcome: "done" | "failed" | "pending";
@@ -40,7 +40,7 @@ export const hostActionFlags = {
   ...targetFlags,
 };
 
-interface Given {
+interface ActionFlags {
   readonly wait?: boolean | undefined;
   readonly timeout?: string | undefined;
   readonly where?: string | undefined;
@@ -52,7 +52,7 @@ interface Given {
 const unlockedByUsers: ReadonlySet<string> = new Set(["android"]);
 const wanted = { lock: "locked", unlock: "unlocked", wipe: "wiped" } as const;
 /** Maximum number of concurrent calls. */
-const AT_ONCE = 8;
+const MAX_CONCURRENT = 8;
 
 const view: View = {
   columns: [
@@ -83,7 +83,7 @@ export class HostActions {
     this.#steps = steps;
   }
 
-  async act(names: readonly string[], flags: Given): Promise<void> {
+  async act(names: readonly string[], flags: ActionFlags): Promise<void> {
     const timeout = timeoutOf(flags);
     const hosts = await findTargets(this.#command, names, flags);
     const target = shortNameOf(hosts);
@@ -106,7 +106,7 @@ export class HostActions {
     let waited: unknown;
     if (flags.wait === true) {
       // The outcome of each host is also reported if the wait ends early.
-      const progress = (now: Outcome[]) => {
+      const progress = (now: ActionOutcome[]) => {
         outcomes = now;
       };
       waited = await this.#follow(outcomes, timeout, progress).catch((error: unknown) => error);
@@ -117,7 +117,7 @@ export class HostActions {
     if (waited) throw waited;
   }
 
-  async #beginAll(hosts: readonly Target[]): Promise<Outcome[]> {
+  async #beginAll(hosts: readonly Target[]): Promise<ActionOutcome[]> {
     let asked = 0;
     try {
       return await inParts(hosts, async (host) => {
@@ -135,7 +135,7 @@ export class HostActions {
   }
 
   /** With several hosts, a refused host does not fail the others: the refusal is reported as its outcome. */
-  async #begin({ id, display_name, mdm }: Target, alone: boolean): Promise<Outcome> {
+  async #begin({ id, display_name, mdm }: Target, alone: boolean): Promise<ActionOutcome> {
     const host = printable(display_name);
     try {
       const shown = await selectionOfHosts([{ id }]);
@@ -160,7 +160,11 @@ export class HostActions {
     }
   }
 
-  async #follow(outcomes: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
+  async #follow(
+    outcomes: readonly ActionOutcome[],
+    timeout: string,
+    report: (now: ActionOutcome[]) => void,
+  ): Promise<void> {
     const progress = this.#command.progress(`waiting for ${plural(outcomes.length, "host")} ...`);
     let now = [...outcomes];
     const done = async () => {
@@ -182,7 +186,7 @@ export class HostActions {
     await waitFor(this.#command.io, this.#command.stop.signal, { timeout, done, going }).finally(progress.done);
   }
 
-  async #look(before: Outcome): Promise<Outcome> {
+  async #look(before: ActionOutcome): Promise<ActionOutcome> {
     const input = { params: { id: before.id }, query: { exclude_software: true } };
     try {
       const { mdm, platform } = (await this.#command.call(hostsApi.get, input)).host;
@@ -204,13 +208,13 @@ export class HostActions {
     }
   }
 
-  #pendingText(one: Outcome): string {
+  #pendingText(one: ActionOutcome): string {
     return needsPin(one)
       ? `enter the PIN ${one.unlock_pin} on the Mac to unlock it`
       : `${this.#steps.action} is pending`;
   }
 
-  #conclude(outcomes: readonly Outcome[]): void {
+  #conclude(outcomes: readonly ActionOutcome[]): void {
     const bad = outcomes.filter(({ outcome }) => outcome === "failed");
     const [first] = bad;
     if (first && outcomes.length === 1) throw failed(`${first.host}: ${first.reason}`);
@@ -226,15 +230,15 @@ const needsPin = ({
   device_status,
   pending_action,
   unlock_pin,
-}: Pick<Outcome, "device_status" | "pending_action"> & {
+}: Pick<ActionOutcome, "device_status" | "pending_action"> & {
   readonly unlock_pin?: string;
 }): boolean => unlock_pin !== undefined && device_status === "locked" && pending_action === "";
 
-const isOpen = ({ outcome, approval_id }: Outcome): boolean => outcome === "pending" && approval_id === undefined;
+const isOpen = ({ outcome, approval_id }: ActionOutcome): boolean => outcome === "pending" && approval_id === undefined;
 
 async function inParts<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const made: R[] = [];
-  for (let at = 0; at < items.length; at += AT_ONCE)
-    made.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
+  for (let at = 0; at < items.length; at += MAX_CONCURRENT)
+    made.push(...(await Promise.all(items.slice(at, at + MAX_CONCURRENT).map(work))));
   return made;
 }

@@ -12,12 +12,12 @@ import { CliError, notFound, usage } from "../../errors.ts";
 import { labelFlag, teamFlag } from "../../flags.ts";
 import { selectionOfHosts } from "../../selection.ts";
 
-export type Picked = Pick<Host, "id" | "display_name">;
-const pickedOf = ({ id, display_name }: Host): Picked => ({ id, display_name });
+export type ChosenHost = Pick<Host, "id" | "display_name">;
+const pickedOf = ({ id, display_name }: Host): ChosenHost => ({ id, display_name });
 export type May = (typeof hostMays)[number];
 /** The hosts that are shown for confirmation: the first ones by name, and count and digest of all of them. */
-export interface Shown {
-  readonly first: readonly Picked[];
+export interface ShownHosts {
+  readonly first: readonly ChosenHost[];
   readonly selection: Selection;
 }
 /** The filters that these commands take. */
@@ -79,12 +79,12 @@ export async function filtersOr(
   return names.length > 0 ? null : filters;
 }
 
-export function namedHosts(command: ClientCommand, names: readonly string[]): Promise<Picked[]> {
+export function namedHosts(command: ClientCommand, names: readonly string[]): Promise<ChosenHost[]> {
   return namedHostsAs(command, names, pickedOf);
 }
 
 /** The hosts with these names, each once, with what `of` takes from them. */
-export async function namedHostsAs<T extends Picked>(
+export async function namedHostsAs<T extends ChosenHost>(
   command: ClientCommand,
   names: readonly string[],
   of: (host: Host) => T,
@@ -97,7 +97,7 @@ export async function namedHostsAs<T extends Picked>(
   return [...hosts.values()];
 }
 
-export function pickedHosts(command: ClientCommand, filters: Filters, may?: May): Promise<Picked[]> {
+export function pickedHosts(command: ClientCommand, filters: Filters, may?: May): Promise<ChosenHost[]> {
   return pickedHostsAs(command, filters, may, pickedOf);
 }
 
@@ -112,12 +112,12 @@ export async function pickedHostsAs<T>(
   return (await command.rows(hostsApi.list, { query }, "hosts")).map(of);
 }
 
-export async function shownNamed(hosts: readonly Picked[]): Promise<Shown> {
+export async function shownNamed(hosts: readonly ChosenHost[]): Promise<ShownHosts> {
   return { first: hosts, selection: await selectionOfHosts(hosts) };
 }
 
 /** Selects by filters without listing all hosts: there may be a hundred thousand. */
-export async function shownPicked(command: ClientCommand, filters: Filters, may: May): Promise<Shown> {
+export async function shownPicked(command: ClientCommand, filters: Filters, may: May): Promise<ShownHosts> {
   for (let tries = 0; tries < 3; tries++) {
     const query = { ...filters, may };
     const { hosts, meta } = await command.call(hostsApi.list, { query: { ...query, page: 0, per_page: TOLD } });
@@ -144,12 +144,12 @@ export async function checkChoice(
 }
 
 /** Lists the first hosts by name, for the confirmation. */
-export function printSelection(command: ClientCommand, { first, selection }: Shown): void {
+export function printSelection(command: ClientCommand, { first, selection }: ShownHosts): void {
   for (const { display_name, id } of first.slice(0, TOLD)) command.note(`  ${printable(display_name)} (${id})`);
   if (selection.count > TOLD) command.note(`  and ${selection.count - TOLD} more`);
 }
 
-export function nameOfShown({ first, selection: { count } }: Shown): string {
+export function nameOfShown({ first, selection: { count } }: ShownHosts): string {
   const [only] = first;
   return count === 1 && only ? printable(only.display_name) : plural(count, "host");
 }

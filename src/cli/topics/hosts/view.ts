@@ -16,7 +16,7 @@ export const hostView = (relative: boolean, now: Date): View => ({
   ],
 });
 
-export interface Counted {
+export interface HostCount {
   readonly what: string;
   readonly hosts: number;
 }
@@ -31,7 +31,7 @@ export const countedSolutions = (
 export const counted = <T extends { readonly hosts_count: number }>(
   rows: readonly T[],
   nameOf: (row: T) => string,
-): Counted[] => rows.map((row) => ({ what: nameOf(row) || "(unknown)", hosts: row.hosts_count }));
+): HostCount[] => rows.map((row) => ({ what: nameOf(row) || "(unknown)", hosts: row.hosts_count }));
 export const countedView: View = { columns: [{ key: "what", header: "" }, { key: "hosts" }] };
 export const countedSolutionsView: View = {
   columns: [...countedView.columns, { key: "server_url", header: "server" }],

@@ -19,7 +19,7 @@ import { pick } from "../../output/fields.ts";
 import { interrupted } from "../../wait.ts";
 import { explainRefusal } from "./live-refusal.ts";
 
-type Row = Record<string, unknown>;
+type ResultRow = Record<string, unknown>;
 type Counts = LiveQuery["counts"];
 
 export const targetFlags = {
@@ -205,7 +205,7 @@ export class LiveQueries {
     const fields = typeof this.#command.common.fields === "string" ? listOf([this.#command.common.fields]) : null;
     // The columns depend on the hosts' results, so --fields is applied here without validation.
     this.#command.common.fields = undefined;
-    const shape = (row: Row): Row => (fields === null ? row : pick(row, fields));
+    const shape = (row: ResultRow): ResultRow => (fields === null ? row : pick(row, fields));
     if (format === "ndjson") {
       return {
         add: (result) => this.#command.printList(rowsOf(result).map(shape), { columns: [] }),
@@ -219,7 +219,7 @@ export class LiveQueries {
         end: async () => {},
       };
     }
-    const kept: Row[] = [];
+    const kept: ResultRow[] = [];
     return {
       add: async (result) => void kept.push(...rowsOf(result).map(shape)),
       end: () => {
@@ -232,7 +232,7 @@ export class LiveQueries {
 }
 
 /** The rows of a result, each with the name and id of its host. */
-export function rowsOf({ host, rows }: LiveResult): Row[] {
+export function rowsOf({ host, rows }: LiveResult): ResultRow[] {
   return rows.map(({ host_display_name: _name, host_hostname: _hostname, host_id: _id, ...cells }) => ({
     host_hostname: host.hostname,
     host_id: host.id,
@@ -264,7 +264,7 @@ function targetsWhere(chosen: (Chosen & { readonly hosts: readonly number[] }) |
     .join(" or ");
 }
 
-const withoutId = ({ host_id: _, ...row }: Row): Row => row;
+const withoutId = ({ host_id: _, ...row }: ResultRow): ResultRow => row;
 
 export function accounting(counts: Counts, waitsUntil: string | null = null): string {
   const { answered, error, offline, timed_out, cancelled, waiting } = counts;

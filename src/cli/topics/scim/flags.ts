@@ -14,7 +14,7 @@ export const personFlags = {
   active: Flags.boolean({ summary: "Whether the person is active.", allowNo: true }),
 };
 
-interface Given {
+interface UserFlags {
   readonly "user-name"?: string | undefined;
   readonly "given-name"?: string | undefined;
   readonly "family-name"?: string | undefined;
@@ -26,7 +26,7 @@ interface Given {
 }
 
 /** The attributes by the paths of SCIM. */
-export function attributesOf(flags: Given): Record<string, unknown> {
+export function attributesOf(flags: UserFlags): Record<string, unknown> {
   const emails = listOf(flags.email).map((value, at) => ({
     value,
     type: "work",
@@ -46,7 +46,7 @@ export function attributesOf(flags: Given): Record<string, unknown> {
 }
 
 /** The body that creates a person. */
-export function personOf(flags: Given): Record<string, unknown> {
+export function personOf(flags: UserFlags): Record<string, unknown> {
   const name = {
     ...(flags["given-name"] === undefined ? {} : { givenName: flags["given-name"] }),
     ...(flags["family-name"] === undefined ? {} : { familyName: flags["family-name"] }),

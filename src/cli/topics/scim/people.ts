@@ -25,7 +25,7 @@ export const personGroupView: View = {
 };
 
 /** People that the server returns at once. */
-const PAGE = 100;
+const BATCH_SIZE = 100;
 const DEFAULT_LIMIT = 100;
 
 /** The rows of a list up to --limit or --all, with a message if more exist. */
@@ -34,7 +34,7 @@ export async function* scimResources(command: ClientCommand, what: "users" | "gr
   const most = all === true ? Number.POSITIVE_INFINITY : typeof limit === "number" ? limit : DEFAULT_LIMIT;
   const query = { ...(filter === undefined ? {} : { filter }) };
   for (let sent = 0; sent < most; ) {
-    const page = { ...query, startIndex: sent + 1, count: Math.min(PAGE, most - sent) };
+    const page = { ...query, startIndex: sent + 1, count: Math.min(BATCH_SIZE, most - sent) };
     const reply =
       what === "users"
         ? await command.call(scimApi.users, { query: page })

@@ -21,7 +21,7 @@ import {
 } from "../hosts/targets.ts";
 import { oneNamed } from "./titles.ts";
 
-export interface Outcome {
+export interface InstallOutcome {
   readonly host: string;
   readonly host_id: number;
   readonly software_title_id: number;
@@ -47,7 +47,7 @@ export const installFlags = {
   ...confirmFlag,
 };
 
-interface Given {
+interface InstallFlags {
   readonly title: string;
   readonly wait?: boolean | undefined;
   readonly timeout?: string | undefined;
@@ -65,7 +65,7 @@ export interface InstallSteps {
   ask(hostId: number, titleId: number): Promise<unknown>;
   /** The id of what was just asked for. */
   uuidIn(item: HostSoftwareItem | undefined): string;
-  look(before: Outcome): Promise<Outcome>;
+  look(before: InstallOutcome): Promise<InstallOutcome>;
 }
 
 export class Installs {
@@ -77,7 +77,7 @@ export class Installs {
     this.#steps = steps;
   }
 
-  async carryOut(names: readonly string[], flags: Given): Promise<void> {
+  async carryOut(names: readonly string[], flags: InstallFlags): Promise<void> {
     const timeout = timeoutOf(flags);
     const hosts = await findTargets(this.#command, names, flags);
     if (flags["dry-run"])
@@ -87,7 +87,7 @@ export class Installs {
       });
     const question = `${this.#steps.verb === "install" ? "Install" : "Uninstall"} ${printable(flags.title)} on`;
     await askIfSelected(this.#command, `${question} ${shortNameOf(hosts)}?`, names, hosts);
-    let now: Outcome[] = [];
+    let now: InstallOutcome[] = [];
     for (const host of hosts) now.push(await this.#begin(host, flags.title, hosts.length === 1));
     let waited: unknown;
     if (flags.wait)
@@ -99,7 +99,7 @@ export class Installs {
     this.#conclude(now, flags.wait === true);
   }
 
-  async #begin(host: Target, title: string, alone: boolean): Promise<Outcome> {
+  async #begin(host: Target, title: string, alone: boolean): Promise<InstallOutcome> {
     const name = printable(host.display_name);
     let titleId = 0;
     try {
@@ -141,7 +141,7 @@ export class Installs {
     return (await client.all(hostsApi.software, { params: { id: hostId }, query }, "software")).rows;
   }
 
-  #follow(begun: readonly Outcome[], timeout: string, report: (now: Outcome[]) => void): Promise<void> {
+  #follow(begun: readonly InstallOutcome[], timeout: string, report: (now: InstallOutcome[]) => void): Promise<void> {
     return followAll(this.#command, begun, {
       timeout,
       isOpen: ({ status }) => status.startsWith("pending_"),
@@ -154,7 +154,7 @@ export class Installs {
     });
   }
 
-  #conclude(outcomes: readonly Outcome[], isOver: boolean): void {
+  #conclude(outcomes: readonly InstallOutcome[], isOver: boolean): void {
     const bad = outcomes.filter(({ status }) => status === "refused" || (isOver && status !== this.#steps.done));
     concludeAll(
       outcomes,
@@ -167,5 +167,5 @@ const outcome = (
   host: string,
   host_id: number,
   software_title_id: number,
-  rest: Pick<Outcome, "status" | "message"> & Partial<Outcome>,
-): Outcome => ({ host, host_id, software_title_id, output: "", uuid: "", ...rest });
+  rest: Pick<InstallOutcome, "status" | "message"> & Partial<InstallOutcome>,
+): InstallOutcome => ({ host, host_id, software_title_id, output: "", uuid: "", ...rest });

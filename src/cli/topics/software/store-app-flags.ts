@@ -17,7 +17,7 @@ export const offerFlags = {
   }),
 };
 
-interface Given {
+interface StoreAppFlags {
   readonly "self-service"?: boolean | undefined;
   readonly category?: string[] | undefined;
   readonly "include-any"?: string[] | undefined;
@@ -27,7 +27,7 @@ interface Given {
 }
 
 /** The fields of the request that the flags set. */
-export async function offerOf(io: Io, flags: Given) {
+export async function offerOf(io: Io, flags: StoreAppFlags) {
   const { category, configuration } = flags;
   const text = configuration === undefined ? undefined : await readText(io, configuration, "--configuration");
   return {

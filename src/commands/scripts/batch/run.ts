@@ -12,7 +12,7 @@ import {
   namedHosts,
   nameOfShown,
   printSelection,
-  type Shown,
+  type ShownHosts,
   shownNamed,
   shownPicked,
 } from "../../../cli/topics/hosts/choice.ts";
@@ -69,7 +69,7 @@ export default class ScriptsBatchRun extends ClientCommand {
     await concludeScriptBatch(this, await waitForScriptBatch(this, id, timeout));
   }
 
-  private async chosen(filters: Filters | null, names: readonly string[], all?: boolean): Promise<Shown> {
+  private async chosen(filters: Filters | null, names: readonly string[], all?: boolean): Promise<ShownHosts> {
     if (filters !== null) {
       const shown = await shownPicked(this, filters, "run_scripts");
       await checkChoice(this, shown.selection.count, all);

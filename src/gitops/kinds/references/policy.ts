@@ -2,7 +2,7 @@
 
 import { basename, dirname, resolve } from "node:path";
 import { NO_TEAM_NAME } from "../../../api/settings/no-team.ts";
-import type { Collected, Placed } from "../../files/collect.ts";
+import type { CollectedItems, PlacedItem } from "../../files/collect.ts";
 import { listKey, type Problems } from "../../files/problems.ts";
 import type { Json } from "../../plan/diff.ts";
 import type { Package } from "../package.ts";
@@ -12,25 +12,25 @@ import type { StoreApp } from "../store-app.ts";
 const SCRIPTS = "script";
 const PROFILES = "configuration_profile";
 
-type Policy = Placed<PolicyFile>;
+type Policy = PlacedItem<PolicyFile>;
 
 /** Documents of the older format list no scripts, profiles and software. */
 const isDocument = ({ file }: Policy): boolean => file === "";
 
 /** The items of a kind that belong to the team of the policy. Controls of hosts without a team may be global. */
-function placedOf<T>(items: Collected, kind: string, owner: string | null): readonly Placed<T>[] {
+function placedOf<T>(items: CollectedItems, kind: string, owner: string | null): readonly PlacedItem<T>[] {
   const isControl = kind === SCRIPTS || kind === PROFILES;
   const owners = isControl && owner === NO_TEAM_NAME ? [owner, null] : [owner];
-  return ((items.get(kind) ?? []) as readonly Placed<T>[]).filter((one) => owners.includes(one.owner));
+  return ((items.get(kind) ?? []) as readonly PlacedItem<T>[]).filter((one) => owners.includes(one.owner));
 }
-const ofOwner = <T>(items: Collected, kind: string, owner: string | null): readonly T[] =>
+const ofOwner = <T>(items: CollectedItems, kind: string, owner: string | null): readonly T[] =>
   placedOf<T>(items, kind, owner).map((one) => one.value);
 
 /**
  * What the policy installs: one of the packages and apps that the same file lists. Reports what is not there. `own`: the
  * kind of the policy itself.
  */
-export function linkedSoftware(policy: Policy, items: Collected, own: string, problems: Problems): Json {
+export function linkedSoftware(policy: Policy, items: CollectedItems, own: string, problems: Problems): Json {
   const { value, owner } = policy;
   if (owner === null) return null;
   checkNamed(policy, items, problems);
@@ -51,7 +51,7 @@ function reportMissing({ owner, place }: Policy, kind: string, key: string, mess
   return null;
 }
 
-function installs(policy: Policy, wanted: NamedSoftware, items: Collected, problems: Problems): Json {
+function installs(policy: Policy, wanted: NamedSoftware, items: CollectedItems, problems: Problems): Json {
   const { owner, file, place } = policy;
   const missing = (kind: string, message: string) => reportMissing(policy, kind, "install_software", message, problems);
   if (wanted.app_store_id) {
@@ -84,7 +84,7 @@ function installs(policy: Policy, wanted: NamedSoftware, items: Collected, probl
     : missing("package", `the software of the team has no package ${name}`);
 }
 
-function checkNamed(policy: Policy, items: Collected, problems: Problems): void {
+function checkNamed(policy: Policy, items: CollectedItems, problems: Problems): void {
   const { value, owner, file } = policy;
   const key = "resend_configuration_profile";
   const wanted = value[key];
@@ -103,7 +103,7 @@ function checkNamed(policy: Policy, items: Collected, problems: Problems): void 
  * The name of the script that the policy runs: one of the controls of the same team. A path means the script of that
  * file, however the controls call it. Reports what is not there.
  */
-export function linkedScript(policy: Policy, items: Collected, problems: Problems): string | null {
+export function linkedScript(policy: Policy, items: CollectedItems, problems: Problems): string | null {
   const { value, owner, file, place } = policy;
   const wanted = value.run_script;
   if (owner === null || wanted === null) return null;
@@ -124,7 +124,7 @@ export function linkedScript(policy: Policy, items: Collected, problems: Problem
 }
 
 /** The app of a patch policy is in the software of the team, and no other policy of the team patches it. */
-function checkPatched(policy: Policy, items: Collected, own: string, problems: Problems): void {
+function checkPatched(policy: Policy, items: CollectedItems, own: string, problems: Problems): void {
   const { value, owner, place } = policy;
   const slug = value.svc_maintained_app_slug;
   const others = ofOwner<PolicyFile>(items, own, owner).filter(

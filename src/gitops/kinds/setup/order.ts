@@ -2,7 +2,7 @@
 import { thing } from "../../desired/values.ts";
 import { fieldsOf } from "../../export/fields.ts";
 import type { ExportScope } from "../../export/scope.ts";
-import type { Collected } from "../../files/collect.ts";
+import type { CollectedItems } from "../../files/collect.ts";
 import { isOffered } from "../../plan/activities.ts";
 import type { Json, Owner } from "../../plan/diff.ts";
 import type { Kind } from "../kind.ts";
@@ -22,7 +22,7 @@ const namesIn = (value: Json | undefined): readonly string[] => {
 };
 
 /** What the lists of an owner's file have chosen for the setup, list by list. */
-function chosenIn(items: Collected, of: Owner): string[][] {
+function chosenIn(items: CollectedItems, of: Owner): string[][] {
   const chosen = (kind: string): Offer[] =>
     (items.get(kind) ?? [])
       .filter(({ owner }) => owner === of)
