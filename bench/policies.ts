@@ -125,7 +125,7 @@ async function side(bench: Bench, hosts: number, name: string, teamId: number): 
   return { keys, bodies };
 }
 
-interface Measured {
+interface Measurement {
   /** Check-ins per second. */
   readonly rate: number;
   /** CPU time of this process per check-in, in milliseconds (without the database's). */
@@ -133,7 +133,7 @@ interface Measured {
 }
 
 /** Every host checks in once. */
-async function round(bench: Bench, { keys, bodies }: Side, changing: boolean): Promise<Measured> {
+async function round(bench: Bench, { keys, bodies }: Side, changing: boolean): Promise<Measurement> {
   const before = process.cpuUsage();
   const started = performance.now();
   let next = 0;
@@ -172,7 +172,7 @@ export async function run(args: readonly string[]): Promise<void> {
       const withThem = await side(bench, hosts, "with", asked.id);
       const without = await side(bench, hosts, "without", spared.id);
       const firsts = [await round(bench, without, false), await round(bench, withThem, false)];
-      const rounds: { withThem: Measured; without: Measured }[] = [];
+      const rounds: { withThem: Measurement; without: Measurement }[] = [];
       for (let i = 0; i < ROUNDS; i++) {
         bench.clock.advance(HOUR + 1000);
         const bare = await round(bench, without, i % 2 === 0);

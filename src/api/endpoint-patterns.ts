@@ -4,13 +4,13 @@ import type { AnyEndpoint } from "./endpoint.ts";
 
 const pattern = /^(GET|HEAD|POST|PUT|PATCH|DELETE|\*) (\/\S*)$/;
 
-interface Parsed {
+interface EndpointPattern {
   readonly method: string;
   readonly parts: readonly string[];
 }
 
 /** Returns method and path segments, or null if the text is not a pattern. */
-function parsePattern(text: string): Parsed | null {
+function parsePattern(text: string): EndpointPattern | null {
   const [, method, path] = pattern.exec(text) ?? [];
   return method === undefined || path === undefined ? null : { method, parts: path.slice(1).split("/") };
 }

@@ -20,7 +20,7 @@ export interface QueryField {
   readonly deprecated?: boolean;
 }
 
-type Described = { type?: string; description?: string; enum?: string[]; deprecated?: boolean; options?: string[] };
+type FieldSchema = { type?: string; description?: string; enum?: string[]; deprecated?: boolean; options?: string[] };
 
 const outlines = new WeakMap<AnyEndpoint, Outline>();
 
@@ -51,11 +51,11 @@ function queryField(name: string, schema: z.ZodType): QueryField {
 }
 
 /** The metadata of the schema and of the schemas inside it; the outermost takes precedence. */
-function describe(schema: z.ZodType): Described {
+function describe(schema: z.ZodType): FieldSchema {
   const def = schema.def as unknown as { type: string; innerType?: z.ZodType; in?: z.ZodType; entries?: object };
   const inner = def.innerType ?? (def.type === "pipe" ? def.in : undefined);
   const below = inner ? describe(inner) : {};
-  const own = (schema.meta() ?? {}) as Described;
+  const own = (schema.meta() ?? {}) as FieldSchema;
   const options = own.enum ?? (def.type === "enum" ? Object.keys(def.entries ?? {}) : undefined);
   return { ...below, ...own, ...(options === undefined ? {} : { options }) };
 }

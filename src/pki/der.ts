@@ -36,7 +36,7 @@ interface Place {
 const inside = ({ depth, allowance }: Place): Place => ({ depth: depth + 1, allowance });
 
 /** Slices and parses only what is looked at: most of a certificate is not. */
-class Parsed implements Element {
+class ParsedElement implements Element {
   readonly tag: number;
   readonly #bytes: Buffer;
   readonly #start: number;
@@ -68,7 +68,7 @@ class Parsed implements Element {
   get children(): readonly Element[] {
     if (this.#children) return this.#children;
     if ((this.tag & 0x20) === 0) throw new BadDer("a primitive element contains no others");
-    const found: Parsed[] = [];
+    const found: ParsedElement[] = [];
     for (let at = this.#from; at < this.#to; at = found.at(-1)!.end)
       found.push(readAt(this.#bytes, at, this.#to, inside(this.#place)));
     this.#children = found;
@@ -77,7 +77,7 @@ class Parsed implements Element {
 }
 
 /** The element at `start`, which ends before `limit`. */
-function readAt(bytes: Buffer, start: number, limit: number, place: Place): Parsed {
+function readAt(bytes: Buffer, start: number, limit: number, place: Place): ParsedElement {
   if (place.depth > DEPTH_MAX) throw new BadDer("nested too deeply");
   if (place.allowance.elements-- === 0) throw new BadDer("too many elements");
   if (start + 2 > limit) throw new BadDer("cut short");
@@ -87,7 +87,7 @@ function readAt(bytes: Buffer, start: number, limit: number, place: Place): Pars
   if (first === 0x80) {
     if ((tag & 0x20) === 0) throw new BadDer("indefinite length of a primitive element");
     const to = endOfContents(bytes, start + 2, limit, place);
-    return new Parsed(tag, bytes, start, start + 2, to, to + 2, place);
+    return new ParsedElement(tag, bytes, start, start + 2, to, to + 2, place);
   }
   let from = start + 2;
   let length = first;
@@ -99,7 +99,7 @@ function readAt(bytes: Buffer, start: number, limit: number, place: Place): Pars
   }
   const end = from + length;
   if (end > limit) throw new BadDer("cut short");
-  return new Parsed(tag, bytes, start, from, end, end, place);
+  return new ParsedElement(tag, bytes, start, from, end, end, place);
 }
 
 /** Where the end-of-contents octets of an element of indefinite length are. */

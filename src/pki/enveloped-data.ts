@@ -42,7 +42,7 @@ export function envelop(content: Buffer, recipient: Certificate, cipher: Cipher)
 const implementation = (cipher: Cipher, key: Buffer): [name: string, key: Buffer] =>
   cipher === "des-cbc" ? ["des-ede3-cbc", Buffer.concat([key, key, key])] : [cipher, key];
 
-interface Opened {
+interface OpenedEnvelope {
   readonly content: Buffer;
   /** A reply should use the same one. */
   readonly cipher: Cipher;
@@ -52,7 +52,11 @@ interface Opened {
  * Decrypts data that was enveloped to the certificate. An unknown cipher is a `BadAlgorithm`. Everything that depends
  * on the private key throws the same error.
  */
-export function openEnvelope(bytes: Buffer, recipient: Pick<Certificate, "issuerAndSerial">, key: KeyObject): Opened {
+export function openEnvelope(
+  bytes: Buffer,
+  recipient: Pick<Certificate, "issuerAndSerial">,
+  key: KeyObject,
+): OpenedEnvelope {
   const data = contentOf(bytes, ENVELOPED_DATA);
   const infos = data.children.find(({ tag }) => tag === 0x31);
   const body = data.children.findLast(({ tag }) => tag === 0x30);

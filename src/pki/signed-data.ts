@@ -115,7 +115,7 @@ export const bareCertificates = (certificates: readonly Buffer[]): Buffer =>
     tagged(0, sequence(integer(1), setOf(), sequence(oid(DATA)), tagged(0, ...certificates), setOf())),
   );
 
-interface Verified {
+interface VerifiedSigner {
   /** The signer's certificate, in DER. */
   readonly certificate: Buffer;
   readonly digest: Digest;
@@ -131,7 +131,7 @@ export function verifySigned(
   data: SignedData,
   keyOf: (certificate: Buffer) => KeyObject | null,
   detached?: Buffer,
-): Verified {
+): VerifiedSigner {
   const [info, another] = data.signerInfos;
   if (!info || another) throw new BadCms("one signer was expected");
   const content = detached ?? data.content;

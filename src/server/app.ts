@@ -73,7 +73,7 @@ const apiOf = memo((table: readonly Route[]) => {
 });
 
 function mountTable(app: H3, table: readonly Route[], of: ServicesOf): void {
-  const all = table.map((one): Served => [one, servedPaths(one.endpoint)]);
+  const all = table.map((one): ServedRoute => [one, servedPaths(one.endpoint)]);
   for (const [one, paths] of all) mount(app, of, one, paths, errorForms[one.endpoint.mediaType]);
   refuseOtherMethods(app, refusalsOf(all));
 }
@@ -83,7 +83,7 @@ const isForBrowser = ({ req, url }: H3Event): boolean =>
 
 function mountProtocol(app: H3, services: Services, protocol: Protocol): void {
   const { routes, pathsOf = servedPaths } = protocol;
-  const all = routes.map((one): Served => [one, pathsOf(one.endpoint)]);
+  const all = routes.map((one): ServedRoute => [one, pathsOf(one.endpoint)]);
   for (const [one, paths] of all) mount(app, () => services, one, paths, protocol);
   refuseOtherMethods(app, refusalsOf(all), (error, event) =>
     refusal(services, askedOf(services, event), error, protocol),
@@ -163,7 +163,7 @@ function refuseOtherMethods(
   }
 }
 
-function refusalsOf(served: readonly Served[]): Refusal[] {
+function refusalsOf(served: readonly ServedRoute[]): Refusal[] {
   const methods = new Map<string, string[]>();
   for (const [{ endpoint }, paths] of served)
     for (const path of paths) methods.set(path, [...(methods.get(path) ?? []), ...methodsOf(endpoint)]);
@@ -197,7 +197,7 @@ function names({ params }: AnyEndpoint, parts: readonly string[], own: readonly 
   return params.safeParse(Object.fromEntries(filled), { jitless: true }).success;
 }
 
-type Served = readonly [route: Route, paths: readonly string[]];
+type ServedRoute = readonly [route: Route, paths: readonly string[]];
 
 /** The server listens for HTTP/1 only. */
 const nodeRequest = (event: H3Event): IncomingMessage | undefined =>

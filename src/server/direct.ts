@@ -16,7 +16,7 @@ import { contextOf, type RequestParts } from "./request-context.ts";
 /** Bodies up to this size need no room of their own (`core/http/body-room.ts`). */
 const SMALL = 8 * 1024;
 
-interface Served {
+interface ServedRoute {
   readonly route: Route;
   readonly protocol: Omit<Protocol, "routes">;
 }
@@ -26,7 +26,7 @@ export function directHandler(
   services: Services,
   protocols: readonly Protocol[],
 ): (req: IncomingMessage, res: ServerResponse) => boolean {
-  const served = new Map<string, Served>();
+  const served = new Map<string, ServedRoute>();
   for (const { routes, pathsOf = servedPaths, ...protocol } of protocols)
     for (const route of routes.filter(({ endpoint }) => isMessage(endpoint)))
       for (const path of pathsOf(route.endpoint))
@@ -76,12 +76,12 @@ function isUsual(headers: IncomingHttpHeaders, { bodyLimit }: AnyEndpoint): bool
 
 async function answer(
   services: Services,
-  { route: { endpoint, run }, protocol }: Served,
+  { route: { endpoint, run }, protocol }: ServedRoute,
   req: IncomingMessage,
   bytes: Buffer,
 ): Promise<WholeReply | Response> {
   const started = performance.now();
-  const asked = new Received(services, req);
+  const asked = new ReceivedRequest(services, req);
   const ended = <R extends WholeReply | Response>(sent: R): R => {
     count(services, endpoint, sent.status, started);
     return sent;
@@ -104,7 +104,7 @@ async function answer(
 }
 
 /** A request as it arrived, without a function of its own for each member. */
-class Received implements RequestParts {
+class ReceivedRequest implements RequestParts {
   readonly id: string;
   readonly path: string;
   readonly search: string;

@@ -25,10 +25,10 @@ export const baseHeaders = (
   ...(licenseExpired(services) ? { "x-svc-license": "Expired" } : {}),
 });
 
-type Failed = Pick<RequestParts, "id" | "path">;
+type FailedRequest = Pick<RequestParts, "id" | "path">;
 
 /** The error in the form of the API. */
-export function renderError(services: Services, asked: Failed, thrown: unknown): Response {
+export function renderError(services: Services, asked: FailedRequest, thrown: unknown): Response {
   const error = loggedError(services, asked, thrown);
   const headers: Record<string, string> = {
     ...baseHeaders(asked.id, services),
@@ -62,7 +62,7 @@ export function refusal(
  * The error that may be sent to the client. Server errors (5xx) are logged: those that the code expects, which strangers
  * may cause as often as they like, without a stack trace and once a minute.
  */
-export function loggedError(services: Logging, { id, path }: Failed, thrown: unknown): ApiError {
+export function loggedError(services: Logging, { id, path }: FailedRequest, thrown: unknown): ApiError {
   const error = asApiError(thrown);
   if (error.status < 500) return error;
   const place = { request_id: id, path: loggable(path) };

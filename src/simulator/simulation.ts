@@ -16,7 +16,7 @@ const MAX_CONCURRENT_FLUSHES = 256;
 const FLUSH_LIMIT_MS = 20_000;
 const INVENTORY_ROUNDS = 3;
 
-type Reconnected = { hosts: number; answered: number; ms: number };
+type ReconnectResult = { hosts: number; answered: number; ms: number };
 
 /** A fleet of simulated agents for one server. */
 export class Simulation {
@@ -117,7 +117,7 @@ export class Simulation {
   }
 
   /** Closes every connection and makes all agents check in immediately, as after a restart of the server. */
-  async reconnectAll(): Promise<Reconnected> {
+  async reconnectAll(): Promise<ReconnectResult> {
     this.transport.reset();
     const from = this.wheel.now();
     const answers = await Promise.all(this.agents.map((agent) => agent.checkIn()));

@@ -14,7 +14,7 @@ interface Discover {
   readonly authPolicies: readonly string[];
 }
 
-interface Discovered {
+interface DiscoveredService {
   readonly authPolicy: AuthPolicy;
   readonly version: string;
   readonly policyUrl: string;
@@ -46,7 +46,7 @@ export const writeDiscover = ({ email, version, deviceType, authPolicies }: Disc
     "</request></Discover>",
   ].join("");
 
-export const writeDiscovered = (found: Discovered): string =>
+export const writeDiscovered = (found: DiscoveredService): string =>
   [
     `<DiscoverResponse xmlns="${ns.discovery}"><DiscoverResult>`,
     tag("AuthPolicy", found.authPolicy),
@@ -57,7 +57,7 @@ export const writeDiscovered = (found: Discovered): string =>
     "</DiscoverResult></DiscoverResponse>",
   ].join("");
 
-export function readDiscovered(content: XmlElement): Discovered {
+export function readDiscovered(content: XmlElement): DiscoveredService {
   const result = sole(content, ns.discovery, "DiscoverResult");
   if (!result) throw new BadSoap("the message has no DiscoverResult");
   const text = (name: string) => textIn(result, ns.discovery, name);

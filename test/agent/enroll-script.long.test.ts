@@ -37,12 +37,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-interface Ended {
+interface EndedProcess {
   readonly code: number;
   readonly output: string;
 }
 
-const start = (file: string, args: readonly string[]): Promise<Ended> =>
+const start = (file: string, args: readonly string[]): Promise<EndedProcess> =>
   new Promise((resolve) => {
     execFile(file, args, { cwd: folder }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr });
@@ -50,7 +50,7 @@ const start = (file: string, args: readonly string[]): Promise<Ended> =>
   });
 
 let scripts = 0;
-async function enroll(args: readonly string[], sha256?: string, authority = ""): Promise<Ended> {
+async function enroll(args: readonly string[], sha256?: string, authority = ""): Promise<EndedProcess> {
   const own = createHash("sha256").update(served.get("/enroll/agent.mjs")!).digest("hex");
   const script = join(folder, `enroll-${++scripts}.sh`);
   await writeFile(script, template.replace("@AGENT_SHA256@", sha256 ?? own).replace("@AUTHORITY@", authority));

@@ -15,7 +15,7 @@ import { withSecondServer } from "../support/second-server.ts";
 const guid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 const DIRECTORY = "/conditional-access/directory";
 
-interface Started {
+interface StartedService {
   readonly t: TestApp;
   readonly directory: DirectoryStandIn;
   readonly policy: Awaited<ReturnType<typeof makePolicy>>;
@@ -23,7 +23,7 @@ interface Started {
 }
 
 /** Conditional access of hosts without a team is on, with one policy, and the directory is connected. */
-async function start(engine: "lowdb" | "postgres", settings: Record<string, unknown> = {}): Promise<Started> {
+async function start(engine: "lowdb" | "postgres", settings: Record<string, unknown> = {}): Promise<StartedService> {
   const directory = await startDirectory();
   const t = await startApp({ engine, settings: { ...directory.settings, ...settings } });
   await t.request("PUT", "/directory_graph_credentials", credentials());
@@ -38,7 +38,11 @@ async function start(engine: "lowdb" | "postgres", settings: Record<string, unkn
 /** Stops what reports in the background, so that a test knows when it is done. */
 const reportByHand = ({ services }: TestApp): Promise<void> => services.running.of(complianceReports).stop();
 
-async function makeDevice({ t, directory }: Started, n: number, more: { known?: boolean; host_id?: number } = {}) {
+async function makeDevice(
+  { t, directory }: StartedService,
+  n: number,
+  more: { known?: boolean; host_id?: number } = {},
+) {
   const host = more.host_id === undefined ? await makeHost(t, { platform: "windows" }) : { id: more.host_id };
   const now = t.clock.iso();
   await t.store.directoryDevices.insert({ host_id: host.id, device_id: guid(n), updated_at: now, due_at: now });
@@ -46,13 +50,13 @@ async function makeDevice({ t, directory }: Started, n: number, more: { known?: 
   return host.id;
 }
 
-interface Shown {
+interface ShownState {
   enabled: boolean;
   blocking_policies: { name: string }[];
   directory: { device_id: string; status: string; pending: boolean; last_error: string; reported_at: string } | null;
 }
-const shown = async (t: TestApp, hostId: number): Promise<Shown> =>
-  ((await (await t.get(`/hosts/${hostId}/conditional_access`)).json()) as { conditional_access: Shown })
+const shown = async (t: TestApp, hostId: number): Promise<ShownState> =>
+  ((await (await t.get(`/hosts/${hostId}/conditional_access`)).json()) as { conditional_access: ShownState })
     .conditional_access;
 const activities = async (t: TestApp, type: string) =>
   (await t.store.activities.list({ where: eq("type", type) })).map(({ details }) => details);

@@ -9,14 +9,14 @@ import { ApiClient, type ClientOptions } from "../../src/client/client.ts";
 import { ApiCallError, retryAfterSeconds, Unreachable } from "../../src/client/errors.ts";
 import type { SendInit } from "../../src/client/transport.ts";
 
-interface Sent extends SendInit {
+interface SentRequest extends SendInit {
   url: string;
 }
 type Answer = Response | Error;
 
 /** A client whose requests get the given replies in order, and the requests that it sent. */
 function scripted(answers: Answer[], options: Partial<ClientOptions> = {}) {
-  const sent: Sent[] = [];
+  const sent: SentRequest[] = [];
   const waits: number[] = [];
   const client = new ApiClient({
     serverUrl: "http://svc.test/",
@@ -183,7 +183,7 @@ describe("retries", () => {
 describe("all", () => {
   const page = (ids: number[], more: boolean, key = "hosts") =>
     json({ [key]: ids.map((id) => ({ id })), meta: { has_next_results: more, has_previous_results: false } });
-  const query = (sent: Sent | undefined) => Object.fromEntries(new URL(sent?.url ?? "http://x").searchParams);
+  const query = (sent: SentRequest | undefined) => Object.fromEntries(new URL(sent?.url ?? "http://x").searchParams);
 
   it("continues after the last id if the endpoint supports it", async () => {
     const { client, sent } = scripted([page([1, 2], true), page([5], false)]);

@@ -43,7 +43,7 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => void server?.close());
 
-interface Ended {
+interface EndedProcess {
   code: number | null;
   signal: string | null;
   stdout: string;
@@ -52,7 +52,7 @@ interface Ended {
 function run(
   argv: string[],
   options: SpawnOptions & { onStart?: (kill: (signal: NodeJS.Signals) => void, stdin: Writable | null) => void } = {},
-): Promise<Ended> {
+): Promise<EndedProcess> {
   return new Promise((resolve) => {
     const { onStart, ...more } = options;
     const child = spawn(process.execPath, [bin, ...argv], { env, ...more });

@@ -24,14 +24,14 @@ beforeAll(build);
 /** Few enough to enroll in less than the five seconds that simulations run here. */
 const AGENTS = 5;
 
-interface Ended {
+interface EndedProcess {
   readonly code: number | null;
   readonly output: string;
 }
 
 /** A command that runs in a folder; interrupted after a while if it would continue. */
 function run(argv: readonly string[], cwd: string, env: Record<string, string>, interruptAfter?: Promise<unknown>) {
-  return new Promise<Ended>((resolve) => {
+  return new Promise<EndedProcess>((resolve) => {
     const child = spawn(process.execPath, [join(root, "bin", "run.js"), ...argv], {
       cwd,
       stdio: ["ignore", "pipe", "pipe"],

@@ -37,13 +37,13 @@ const run = (caller: Pick<Caller, "post">, command: string, ...host_uuids: strin
   caller.post("/mdm/commands/run", { command, host_uuids });
 const sent = async (caller: Pick<Caller, "post">, type: string, ...uuids: string[]) =>
   (await json(run(caller, appleCommand(type), ...uuids))).command_uuid as string;
-interface Listed {
+interface ListedCommands {
   readonly count: number | null;
   readonly results: Json[];
   readonly meta: Json;
 }
 const list = async (caller: Pick<Caller, "get">, query = "") =>
-  (await json(caller.get(`/mdm/commands${query}`))) as unknown as Listed;
+  (await json(caller.get(`/mdm/commands${query}`))) as unknown as ListedCommands;
 const resultsOf = (caller: Pick<Caller, "get">, uuid: string, more = "") =>
   json(caller.get(`/mdm/commandresults?command_uuid=${uuid}${more}`));
 const activities = async (t: TestApp, type: string) =>
@@ -413,7 +413,7 @@ describe.each(rulesEngines)("commands of device management on %s", (engine) => {
     await t.store.mdmCommands.update({ where: eq("command_uuid", uuid), set: { result: large } });
     const results = (more: string) => t.get(`/commands/results?command_uuid=${uuid}${more}`);
     expect(await reasonOf(await results(""))).toEqual([422, expect.stringContaining("larger than 32 MiB")]);
-    const page = (await json(results("&per_page=2&page=1"))) as unknown as Listed;
+    const page = (await json(results("&per_page=2&page=1"))) as unknown as ListedCommands;
     expect([page.results.length, page.meta]).toEqual([2, { has_next_results: false, has_previous_results: true }]);
   });
 });

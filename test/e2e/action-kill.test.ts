@@ -10,10 +10,10 @@ import { build } from "./support/svc.ts";
 
 beforeAll(build);
 
-interface Shown {
+interface ShownHost {
   readonly host: { readonly id: number; readonly mdm: Readonly<Record<string, unknown>> };
 }
-interface Listed {
+interface ListedActivities {
   readonly activities: readonly { readonly uuid: string; readonly type: string }[];
 }
 
@@ -41,10 +41,10 @@ it.each(killedEngines)(
       for (const [method, path, shown] of requests)
         for (const moment of moments) {
           const { udid } = waiting.pop()!.facts;
-          const hostOf = async () => ((await api.call("GET", `/hosts/identifier/${udid}`)) as Shown).host;
+          const hostOf = async () => ((await api.call("GET", `/hosts/identifier/${udid}`)) as ShownHost).host;
           const { id } = await hostOf();
           await api.call(method, `/hosts/${id}/${path}`);
-          const upcoming = (await api.call("GET", `/hosts/${id}/activities/upcoming`)) as Listed;
+          const upcoming = (await api.call("GET", `/hosts/${id}/activities/upcoming`)) as ListedActivities;
           const ended = endServer(bed, proxy, moment, { uuid: upcoming.activities[0]!.uuid });
           await fleet.connectAll();
           await ended;
@@ -53,7 +53,7 @@ it.each(killedEngines)(
           expect((await hostOf()).mdm, `${path}, ${moment}`).toMatchObject(shown);
           expect(await api.call("GET", `/hosts/${id}/activities/upcoming`)).toMatchObject({ activities: [] });
         }
-      const { activities } = (await api.call("GET", "/activities?per_page=100")) as Listed;
+      const { activities } = (await api.call("GET", "/activities?per_page=100")) as ListedActivities;
       for (const type of ["wiped_host", "mdm_unenrolled"])
         expect(
           activities.filter((one) => one.type === type),

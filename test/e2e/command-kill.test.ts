@@ -13,7 +13,7 @@ beforeAll(build);
 
 const DEVICES = 3;
 
-interface Listed {
+interface ListedCommands {
   readonly count: number;
   readonly results: readonly { readonly host_uuid: string; readonly status: string }[];
 }
@@ -42,13 +42,13 @@ it.each(killedEngines)(
         await bed.start();
         await fleet.connectAll();
         const listed = (status: string) =>
-          api.call("GET", `/commands?command_uuid=${command_uuid}&command_status=${status}`) as Promise<Listed>;
+          api.call("GET", `/commands?command_uuid=${command_uuid}&command_status=${status}`) as Promise<ListedCommands>;
         expect((await listed("pending")).count, moment).toBe(0);
         expect((await listed("ran")).results.map((one) => one.host_uuid).sort(), moment).toEqual(
           [...host_uuids].sort(),
         );
         expect(fleet.report().acknowledged - done, `${moment}: done once by each`).toBe(DEVICES);
-        const results = (await api.call("GET", `/commands/results?command_uuid=${command_uuid}`)) as Listed;
+        const results = (await api.call("GET", `/commands/results?command_uuid=${command_uuid}`)) as ListedCommands;
         expect(results.results).toHaveLength(DEVICES);
       }
       const { activities } = (await api.call("GET", "/activities?per_page=100")) as { activities: { type: string }[] };

@@ -9,10 +9,10 @@ import { build } from "./support/svc.ts";
 beforeAll(build);
 
 const SECRET = "secret-of-installs";
-interface Notified {
+interface Notification {
   readonly notifications: { readonly pending_software_installer_ids?: readonly string[] };
 }
-interface Listed {
+interface ListedInstalls {
   readonly activities: readonly { readonly type: string; readonly details: { readonly install_uuid?: string } }[];
 }
 
@@ -56,7 +56,7 @@ it.each(killedEngines)(
       const call = (path: string, body: object = {}) => reach(path, { agent_node_key, ...body });
       const { host } = (await api.call("GET", "/hosts/identifier/M-1")) as { host: { id: number } };
       const pending = async () =>
-        (JSON.parse((await call("/config")).text) as Notified).notifications.pending_software_installer_ids ?? [];
+        (JSON.parse((await call("/config")).text) as Notification).notifications.pending_software_installer_ids ?? [];
       const result = { install_script_exit_code: 0, install_script_output: "done" };
       const times = [0, 10];
       for (const ms of times) {
@@ -74,7 +74,7 @@ it.each(killedEngines)(
           status: "installed",
         });
       }
-      const { activities } = (await api.call("GET", `/hosts/${host.id}/activities?per_page=100`)) as Listed;
+      const { activities } = (await api.call("GET", `/hosts/${host.id}/activities?per_page=100`)) as ListedInstalls;
       const installed = activities.filter(({ type }) => type === "installed_software");
       expect(installed).toHaveLength(times.length);
       expect(new Set(installed.map(({ details }) => details.install_uuid)).size).toBe(times.length);

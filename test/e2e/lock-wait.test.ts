@@ -9,7 +9,7 @@ import { build, serve, svc } from "./support/svc.ts";
 
 beforeAll(build);
 
-interface Shown {
+interface ShownHost {
   readonly id: number;
   readonly hostname: string;
   readonly scripts_enabled: boolean | null;
@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 /** Agents fifty times as fast as real ones: they fetch their configuration every 0.6 s. */
-async function simulate(options: Partial<SimulationOptions> = {}): Promise<Shown[]> {
+async function simulate(options: Partial<SimulationOptions> = {}): Promise<ShownHost[]> {
   const given = {
     serverUrl: server.url,
     enrollSecret: SECRET,
@@ -51,7 +51,7 @@ async function simulate(options: Partial<SimulationOptions> = {}): Promise<Shown
     .toBe(given.hosts);
   return (await hosts()).filter(({ scripts_enabled }) => scripts_enabled);
 }
-const hosts = async () => (await call<{ hosts: Shown[] }>("GET", "/hosts?order_key=id")).hosts;
+const hosts = async () => (await call<{ hosts: ShownHost[] }>("GET", "/hosts?order_key=id")).hosts;
 
 async function cli(...argv: string[]) {
   const { token } = await signedIn();

@@ -13,12 +13,12 @@ beforeAll(build);
 
 const binary = fileURLToPath(new URL("../../bin/run.js", import.meta.url));
 
-interface Started {
+interface StartedServer {
   readonly process: ChildProcess;
   send(path: string, init?: RequestInit): Promise<Response>;
 }
 
-async function start(stderr: number | "pipe", args: readonly string[] = []): Promise<Started> {
+async function start(stderr: number | "pipe", args: readonly string[] = []): Promise<StartedServer> {
   const port = await freePort();
   const child = spawn(process.execPath, [binary, "serve", "--port", String(port), ...args], {
     stdio: ["ignore", "ignore", stderr],
@@ -28,7 +28,7 @@ async function start(stderr: number | "pipe", args: readonly string[] = []): Pro
   return { process: child, send: (path, init) => fetch(`http://127.0.0.1:${port}${path}`, init) };
 }
 
-const isReady = (server: Started) =>
+const isReady = (server: StartedServer) =>
   expect
     .poll(
       () =>
@@ -41,19 +41,19 @@ const isReady = (server: Started) =>
     .toBe(200);
 
 /** Each of these produces a line in the log. */
-async function makeLines(server: Started, count: number): Promise<void> {
+async function makeLines(server: StartedServer, count: number): Promise<void> {
   // The limit is 64 KiB.
   const body = JSON.stringify({ enroll_secret: "x".repeat(70_000) });
   const one = async () => expect((await agentCall(server as never, "enroll", body)).status).toBe(413);
   for (let made = 0; made < count; made += 10) await Promise.all(Array.from({ length: 10 }, one));
 }
 
-async function lost(server: Started): Promise<number> {
+async function lost(server: StartedServer): Promise<number> {
   const text = await (await server.send("/metrics")).text();
   return Number(/^svc_log_lines_lost_total (\d+)$/m.exec(text)?.[1]);
 }
 
-async function endsWith(server: Started, code: number): Promise<void> {
+async function endsWith(server: StartedServer, code: number): Promise<void> {
   const ended = new Promise((resolve) => server.process.once("exit", (exit, signal) => resolve(exit ?? signal)));
   server.process.kill("SIGTERM");
   expect(await ended).toBe(code);

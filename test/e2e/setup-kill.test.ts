@@ -9,14 +9,14 @@ import { build } from "./support/svc.ts";
 beforeAll(build);
 
 const SECRET = "secret-of-setups";
-interface Notified {
+interface Notification {
   readonly notifications: {
     readonly run_setup_experience?: boolean;
     readonly pending_software_installer_ids?: readonly string[];
     readonly pending_script_execution_ids?: readonly string[];
   };
 }
-interface Listed {
+interface ListedInstalls {
   readonly activities: readonly { readonly type: string }[];
 }
 
@@ -59,7 +59,7 @@ it.each(killedEngines)(
       const enrolled = await reach("/enroll", { enroll_secret: SECRET, hardware_uuid: "M-1", platform: "ubuntu" });
       const { agent_node_key } = JSON.parse(enrolled) as { agent_node_key: string };
       const call = (path: string, body: object = {}) => reach(path, { agent_node_key, ...body });
-      const notified = async () => (JSON.parse(await call("/config")) as Notified).notifications;
+      const notified = async () => (JSON.parse(await call("/config")) as Notification).notifications;
       await killedDuring(() => call("/setup_experience/init"), 0);
       expect((await notified()).run_setup_experience, "a setup that is due survives").toBe(true);
       const result = { install_script_exit_code: 0, install_script_output: "done" };
@@ -88,7 +88,7 @@ it.each(killedEngines)(
           script: { status: "success" },
         },
       });
-      const { activities } = (await api.call("GET", `/hosts/${host.id}/activities?per_page=100`)) as Listed;
+      const { activities } = (await api.call("GET", `/hosts/${host.id}/activities?per_page=100`)) as ListedInstalls;
       const done = activities.map(({ type }) => type).filter((type) => /^(installed_software|ran_script)$/.test(type));
       expect(done).toEqual(["ran_script", "installed_software", "installed_software"]);
       await bed.stop();

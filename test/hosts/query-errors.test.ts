@@ -9,7 +9,7 @@ import { bothEngines } from "../support/engines.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
 
 const get = async <T>(t: TestApp, path: string): Promise<T> => (await (await t.get(path)).json()) as T;
-interface Shown {
+interface ShownErrors {
   readonly error_host_count: number;
   readonly error_message: string | null;
 }
@@ -44,14 +44,14 @@ describe.each(bothEngines)("errors of agents on %s", (engine) => {
     const t = await startApp({ engine });
     const [first, second] = (await agents(t, 2)) as [string, string];
     const made = await t.post("/global/policies", { name: "p", query: "SELECT 1 FROM no_such_table" });
-    const { policy } = (await made.json()) as { policy: Shown & { id: number } };
+    const { policy } = (await made.json()) as { policy: ShownErrors & { id: number } };
     expect(policy).toMatchObject({ error_host_count: 0, error_message: null });
     const name = `svc_policy_query_${policy.id}`;
     for (const key of [first, second]) await answer(t, key, { [name]: "no such table: no_such_table" });
 
     const shown = { error_host_count: 2, error_message: "no such table: no_such_table" };
-    expect((await get<{ policy: Shown }>(t, `/global/policies/${policy.id}`)).policy).toMatchObject(shown);
-    expect((await get<{ policies: Shown[] }>(t, "/global/policies")).policies).toMatchObject([
+    expect((await get<{ policy: ShownErrors }>(t, `/global/policies/${policy.id}`)).policy).toMatchObject(shown);
+    expect((await get<{ policies: ShownErrors[] }>(t, "/global/policies")).policies).toMatchObject([
       { ...shown, unanswered_host_count: 2 },
     ]);
     const [host] = await t.store.hosts.list({ order: [{ column: "id", direction: "asc" }] });
@@ -59,11 +59,11 @@ describe.each(bothEngines)("errors of agents on %s", (engine) => {
     expect(await onHost()).toMatchObject([{ response: "", error: "no such table: no_such_table" }]);
 
     await answer(t, first, { [name]: 1 });
-    expect((await get<{ policy: Shown }>(t, `/global/policies/${policy.id}`)).policy.error_host_count).toBe(1);
+    expect((await get<{ policy: ShownErrors }>(t, `/global/policies/${policy.id}`)).policy.error_host_count).toBe(1);
     expect(await onHost()).toMatchObject([{ response: "pass", error: null }]);
     // The query is corrected.
     expect((await t.patch(`/global/policies/${policy.id}`, { query: "SELECT 1" })).status).toBe(200);
-    expect((await get<{ policy: Shown }>(t, `/global/policies/${policy.id}`)).policy).toMatchObject({
+    expect((await get<{ policy: ShownErrors }>(t, `/global/policies/${policy.id}`)).policy).toMatchObject({
       error_host_count: 0,
       error_message: null,
     });
@@ -81,9 +81,9 @@ describe.each(bothEngines)("errors of agents on %s", (engine) => {
     const { policy } = (await made.json()) as { policy: { id: number } };
     await answer(t, key, { [`svc_policy_query_${policy.id}`]: "a secret of another team" });
     const reply = await observer.get(`/teams/${team.id}/policies?merge_inherited=true`);
-    const { policies } = (await reply.json()) as { policies: Shown[] };
+    const { policies } = (await reply.json()) as { policies: ShownErrors[] };
     expect(policies).toMatchObject([{ error_host_count: 0, error_message: null }]);
-    expect((await get<{ policies: Shown[] }>(t, "/global/policies")).policies[0]!.error_host_count).toBe(1);
+    expect((await get<{ policies: ShownErrors[] }>(t, "/global/policies")).policies[0]!.error_host_count).toBe(1);
   });
 
   it("are shown on labels, and go when the label's query changes", async () => {
@@ -93,11 +93,11 @@ describe.each(bothEngines)("errors of agents on %s", (engine) => {
     const { label } = (await made.json()) as { label: { id: number } };
     await answer(t, key, { [`svc_label_query_${label.id}`]: "no such column: nope" });
     const listed = async () =>
-      (await get<{ labels: (Shown & { id: number })[] }>(t, "/labels?per_page=500")).labels.find(
+      (await get<{ labels: (ShownErrors & { id: number })[] }>(t, "/labels?per_page=500")).labels.find(
         ({ id }) => id === label.id,
       );
     expect(await listed()).toMatchObject({ error_host_count: 1, error_message: "no such column: nope" });
-    expect((await get<{ label: Shown }>(t, `/labels/${label.id}`)).label.error_host_count).toBe(1);
+    expect((await get<{ label: ShownErrors }>(t, `/labels/${label.id}`)).label.error_host_count).toBe(1);
     await answer(t, key, { [`svc_label_query_${label.id}`]: 0 });
     expect(await listed()).toMatchObject({ error_host_count: 0, error_message: null });
   });
@@ -113,7 +113,7 @@ describe.each(bothEngines)("errors of agents on %s", (engine) => {
         log_type: "status",
         data: [{ severity: "2", filename: "scheduler.cpp", line: "1", message, version: "5.12.1" }],
       });
-    const shown = async () => (await get<{ query: Shown }>(t, `/queries/${query.id}`)).query;
+    const shown = async () => (await get<{ query: ShownErrors }>(t, `/queries/${query.id}`)).query;
     await log("Error executing scheduled query pack/Global/Broken: one: no such table: nope");
     expect(await shown()).toMatchObject({ error_host_count: 1, error_message: "no such table: nope" });
     await log("Error executing scheduled query pack/Global/Unknown: no such table: nope");

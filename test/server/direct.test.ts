@@ -26,14 +26,14 @@ async function listening(t: TestApp): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-interface Sent {
+interface SentRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: Buffer;
 }
 
-async function send(port: number, { method, path, headers, body }: Sent) {
+async function send(port: number, { method, path, headers, body }: SentRequest) {
   const reply = await new Promise<IncomingMessage>((resolve, reject) => {
     const req = request({ port, host: "127.0.0.1", method, path, headers, agent: false }, resolve);
     req.on("error", reject);
@@ -46,13 +46,13 @@ async function send(port: number, { method, path, headers, body }: Sent) {
 
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-async function viaRouter(t: TestApp, { method, path, headers, body }: Sent) {
+async function viaRouter(t: TestApp, { method, path, headers, body }: SentRequest) {
   const reply = await t.raw(path, { method, headers, body: new Uint8Array(body) });
   return { status: reply.status, headers: Object.fromEntries(reply.headers), body: await reply.text() };
 }
 
 const SYNCML = "/api/mdm/windows/management";
-const sync = (body: string): Sent => ({
+const sync = (body: string): SentRequest => ({
   method: "POST",
   path: SYNCML,
   headers: { "content-type": "application/vnd.syncml.dm+xml", "content-length": String(Buffer.byteLength(body)) },
@@ -60,7 +60,7 @@ const sync = (body: string): Sent => ({
 });
 
 const AGENT = "/api/v1/svc/agent";
-function ofAgent(path: string, body: object, more: Record<string, string> = {}): Sent {
+function ofAgent(path: string, body: object, more: Record<string, string> = {}): SentRequest {
   const bytes = Buffer.from(JSON.stringify(body));
   const headers = { "content-type": "application/json", "content-length": String(bytes.length), ...more };
   return { method: "POST", path: `${AGENT}${path}`, headers, body: bytes };
@@ -79,7 +79,7 @@ describe("messages of managed agents without the router", () => {
     const run = await t.post("/scripts/run", { host_id, script_id });
     const { execution_id } = (await run.json()) as { execution_id: string };
     const key = { agent_node_key: agent.key };
-    const requests: readonly (readonly [status: number, Sent])[] = [
+    const requests: readonly (readonly [status: number, SentRequest])[] = [
       [200, ofAgent("/config", key)],
       [200, ofAgent("/scripts/request", { ...key, execution_id })],
       [404, ofAgent("/scripts/request", { ...key, execution_id: "another" })],
@@ -115,14 +115,14 @@ describe("messages of devices without the router", () => {
     const device = appleDevice(t, identity);
     await device.authenticate();
     await device.tokenUpdate();
-    const signed = (message: Parameters<typeof writePlist>[0], more: Record<string, string> = {}): Sent => {
+    const signed = (message: Parameters<typeof writePlist>[0], more: Record<string, string> = {}): SentRequest => {
       const body = Buffer.from(writePlist(message));
       const signature = signData(body, { ...identity, digest: "sha256" }, {}, { detached: true }).toString("base64");
       const headers = { "content-type": "application/xml", "mdm-signature": signature, ...more };
       return { method: "PUT", path: CHANNEL, headers: { "content-length": String(body.length), ...headers }, body };
     };
     const idle = signed({ UDID: device.udid, Status: "Idle" });
-    const requests: readonly (readonly [status: number, Sent])[] = [
+    const requests: readonly (readonly [status: number, SentRequest])[] = [
       [200, idle],
       [403, { ...idle, headers: { ...idle.headers, "mdm-signature": "AAAA" } }],
       [403, signed({ UDID: "another", Status: "Idle" })],
@@ -155,7 +155,7 @@ describe("messages of devices without the router", () => {
     const t = await startApp();
     const port = await listening(t);
     const usual = sync("no message");
-    const left: readonly Sent[] = [
+    const left: readonly SentRequest[] = [
       { ...usual, method: "PUT" },
       { ...usual, headers: { "content-type": "application/xml", "transfer-encoding": "chunked" } },
       { ...usual, headers: { ...usual.headers, "content-encoding": "gzip" } },

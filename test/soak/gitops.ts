@@ -25,7 +25,7 @@ const HOSTS = ["A-1", "B-2", "C 3"];
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const isOurs = (file: string) => /^(apply|plan|export)\.ts$/.test(file);
 
-type Planned = ReturnType<typeof planJson>;
+type PlannedChanges = ReturnType<typeof planJson>;
 type Svc = (argv: readonly string[], env: Record<string, string>) => Promise<string>;
 
 export async function run(args: SoakArgs): Promise<string> {
@@ -144,7 +144,7 @@ async function roundTrip({ svc, dir, defaults, things, fail }: Trial): Promise<R
   await rm(there, { recursive: true, force: true });
   await svc(["export", "--dir", there], environment);
   for (const of of [given, await mainFiles(there)]) {
-    const { changes } = JSON.parse(await svc(["plan", ...of, ...flags, "-o", "json"], environment)) as Planned;
+    const { changes } = JSON.parse(await svc(["plan", ...of, ...flags, "-o", "json"], environment)) as PlannedChanges;
     if (changes.length > 0) throw fail(`the plan is not empty: ${JSON.stringify(changes).slice(0, 2000)}`);
   }
   return environment;
@@ -160,7 +160,7 @@ async function oneChange(
   const { kind, owner, name, path } = changed;
   const files = await written(join(dir, "changed"), exportFiles({ things: changed.things, defaults }).files);
   const planned = await svc(["plan", ...files, "--delete-other-teams", "-o", "json"], environment);
-  const { changes } = JSON.parse(planned) as Planned;
+  const { changes } = JSON.parse(planned) as PlannedChanges;
   const told = changes.map((one) => [one.action, one.kind, one.team, one.name, one.fields?.map((field) => field.path)]);
   const wanted = [["update", kind, owner, name, [path]]];
   if (JSON.stringify(told) !== JSON.stringify(wanted))

@@ -71,7 +71,7 @@ export interface TakeoverOptions {
   readonly onSpawn?: Parameters<typeof startServe>[0]["onSpawn"];
 }
 
-interface Filled {
+interface FilledServer {
   readonly token: string;
   readonly managed: readonly { readonly id: number; readonly key: string }[];
   /** For each task the ids of the hosts that it deletes. */
@@ -80,7 +80,7 @@ interface Filled {
 
 const keyOf = (number: number): string => `managed-agent-key-${number}`;
 
-async function fill({ store, clock }: Services, { hosts, tasks, each }: TakeoverOptions): Promise<Filled> {
+async function fill({ store, clock }: Services, { hosts, tasks, each }: TakeoverOptions): Promise<FilledServer> {
   const insert = async (count: number): Promise<number[]> => {
     const ids: number[] = [];
     while (ids.length < count) {
@@ -270,7 +270,7 @@ async function deleteAll(trio: Trio, token: string, ids: readonly number[], afte
 
 async function settled(
   { store, clock }: Pick<Services, "store" | "clock">,
-  { managed, doomed }: Filled,
+  { managed, doomed }: FilledServer,
   { hosts, tasks, kills, databaseUrl }: TakeoverOptions,
   trio: Trio,
   { done }: AgentTally,

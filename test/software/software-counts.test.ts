@@ -12,12 +12,12 @@ import { bothEngines } from "../support/engines.ts";
 import { makeHost, makeInventory, makeSoftware, makeTeam } from "../support/make.ts";
 
 /** `scope id hosts` of versions, and `scope id hosts versions` of titles. */
-interface Counted {
+interface CountedSoftware {
   readonly versions: string[];
   readonly titles: string[];
 }
 
-async function stored({ store }: TestApp): Promise<Counted> {
+async function stored({ store }: TestApp): Promise<CountedSoftware> {
   const versions = await store.softwareVersionCounts.list();
   const titles = await store.softwareTitleCounts.list();
   return {
@@ -26,7 +26,7 @@ async function stored({ store }: TestApp): Promise<Counted> {
   };
 }
 
-async function counted({ store }: TestApp): Promise<Counted> {
+async function counted({ store }: TestApp): Promise<CountedSoftware> {
   const titleOf = new Map((await store.software.list()).map(({ id, title_id }) => [id, title_id]));
   const teamOf = new Map((await store.hosts.list()).map(({ id, team_id }) => [id, team_id ?? NO_TEAM]));
   const versions = new Map<string, number>();

@@ -45,7 +45,7 @@ export interface AppleFuzzReport {
   readonly byStatus: Readonly<Record<number, number>>;
 }
 
-interface Changed {
+interface ChangedBytes {
   readonly to: "channel" | "scep";
   readonly body: Buffer;
   readonly headers: Record<string, string>;
@@ -179,7 +179,7 @@ const pieces = [
   "\ufffe",
 ];
 
-function changedMessage(dice: Dice, device: FuzzedDevice, ca: Certificate): Changed {
+function changedMessage(dice: Dice, device: FuzzedDevice, ca: Certificate): ChangedBytes {
   if (dice.chance(0.25)) return changedRequest(dice, device, ca);
   const isCheckIn = dice.chance(0.6);
   const messages = isCheckIn ? [...enrollment(device), ...later(device)] : answers(device);
@@ -208,14 +208,14 @@ function changedMessage(dice: Dice, device: FuzzedDevice, ca: Certificate): Chan
   return { ...sent, headers: { ...sent.headers, "mdm-signature": signature.toString("base64") } };
 }
 
-const signed = ({ identity }: FuzzedDevice, body: Buffer, type = "application/xml"): Changed => ({
+const signed = ({ identity }: FuzzedDevice, body: Buffer, type = "application/xml"): ChangedBytes => ({
   to: "channel",
   body,
   headers: { "content-type": type, "mdm-signature": messageSignature(body, identity) },
 });
 
 /** A change of the request itself, of what is around it, or of both. */
-function changedRequest(dice: Dice, { identity }: FuzzedDevice, ca: Certificate): Changed {
+function changedRequest(dice: Dice, { identity }: FuzzedDevice, ca: Certificate): ChangedBytes {
   const { key } = identity;
   let content: Buffer = makeRequest(subject, key, dice.pick(["", "challenge", "é".repeat(200)]));
   if (dice.chance(0.6)) content = changeBytes(dice, content);

@@ -135,7 +135,7 @@ export async function enroll(
 
 export const serialOf = ({ certificate }: Identity): string => new X509Certificate(certificate).serialNumber;
 
-interface Sent {
+interface SentForm {
   readonly shown?: Identity | null;
   readonly headers?: Record<string, string>;
   readonly relay?: string;
@@ -161,7 +161,7 @@ export async function listening(t: TestApp) {
   const app = toNodeHandler(createApp(t.services, { agent: t.agent, stop: async () => {} })) as RequestListener;
   const server = await listen(app, address);
   running.push(() => server.close({ graceMs: 0, limitMs: 0 }));
-  return async (xml: string, { shown = null, headers = {}, relay = "a&b" }: Sent = {}): Promise<SignInAnswer> => {
+  return async (xml: string, { shown = null, headers = {}, relay = "a&b" }: SentForm = {}): Promise<SignInAnswer> => {
     const pair = shown && {
       cert: new X509Certificate(shown.certificate).toString(),
       key: shown.key.export({ type: "pkcs8", format: "pem" }),

@@ -22,7 +22,7 @@ export interface StoreEntry {
   supportedDevices?: string[];
 }
 
-interface Assigned {
+interface AssignedLicense {
   readonly adamId: string;
   readonly pricingParam: string;
   readonly serialNumber: string;
@@ -36,7 +36,7 @@ export interface LicenseService extends Fake {
   assets: StoreAsset[];
   /** What the store knows, by the entity that is asked for. */
   store: Record<"software" | "desktopSoftware", StoreEntry[]>;
-  readonly assigned: Assigned[];
+  readonly assigned: AssignedLicense[];
   /** How often the status of an event is still PENDING. */
   pending: number;
   pageSize: number;

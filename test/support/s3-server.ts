@@ -50,7 +50,7 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
-class Refused extends Error {
+class RequestRefused extends Error {
   readonly status: number;
   readonly code: string;
 
@@ -77,8 +77,8 @@ export async function startS3(options: { port?: number } = {}): Promise<S3Server
     const body = await buffer(req);
     try {
       verifySignature(req, url, body);
-      if (fault && "status" in fault) throw new Refused(fault.status, fault.code);
-      if (bucket !== BUCKET) throw new Refused(404, "NoSuchBucket");
+      if (fault && "status" in fault) throw new RequestRefused(fault.status, fault.code);
+      if (bucket !== BUCKET) throw new RequestRefused(404, "NoSuchBucket");
       const reply = one.key === "" ? ofBucket(one) : ofObject(one, req, body);
       if (fault && "cut" in fault) return void req.socket.destroy();
       res.writeHead(reply.status, reply.headers);
@@ -89,14 +89,14 @@ export async function startS3(options: { port?: number } = {}): Promise<S3Server
         if ("cutAt" in fault) req.socket.destroy();
       });
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof RequestRefused)) throw error;
       const xml = `<Error><Code>${error.code}</Code><Message>refused</Message></Error>`;
       res.writeHead(error.status, { "content-type": "application/xml" }).end(req.method === "HEAD" ? "" : xml);
     }
   }
 
   function ofBucket({ method, query }: StorageRequest) {
-    if (method !== "GET") throw new Refused(405, "MethodNotAllowed");
+    if (method !== "GET") throw new RequestRefused(405, "MethodNotAllowed");
     const prefix = query.get("prefix") ?? "";
     if (query.has("uploads")) {
       const all = [...uploads].filter(([, upload]) => upload.key.startsWith(prefix));
@@ -141,7 +141,7 @@ export async function startS3(options: { port?: number } = {}): Promise<S3Server
     }
     if (id !== null) {
       const upload = uploads.get(id);
-      if (!upload || upload.key !== key) throw new Refused(404, "NoSuchUpload");
+      if (!upload || upload.key !== key) throw new RequestRefused(404, "NoSuchUpload");
       if (method === "DELETE") {
         uploads.delete(id);
         return done(204);
@@ -156,9 +156,9 @@ export async function startS3(options: { port?: number } = {}): Promise<S3Server
       }));
       const parts = named.map(({ number, etag }, i) => {
         const part = upload.parts.get(number);
-        if (!part || part.etag !== etag) throw new Refused(400, "InvalidPart");
-        if (i > 0 && named[i - 1]!.number >= number) throw new Refused(400, "InvalidPartOrder");
-        if (i < named.length - 1 && part.body.length < LEAST_PART) throw new Refused(400, "EntityTooSmall");
+        if (!part || part.etag !== etag) throw new RequestRefused(400, "InvalidPart");
+        if (i > 0 && named[i - 1]!.number >= number) throw new RequestRefused(400, "InvalidPartOrder");
+        if (i < named.length - 1 && part.body.length < LEAST_PART) throw new RequestRefused(400, "EntityTooSmall");
         return part.body;
       });
       const whole = Buffer.concat(parts);
@@ -175,15 +175,15 @@ export async function startS3(options: { port?: number } = {}): Promise<S3Server
       return done(204);
     }
     const found = objects.get(key);
-    if (!found) throw new Refused(404, "NoSuchKey");
+    if (!found) throw new RequestRefused(404, "NoSuchKey");
     const match = req.headers["if-match"];
-    if (match !== undefined && match !== found.etag) throw new Refused(412, "PreconditionFailed");
+    if (match !== undefined && match !== found.etag) throw new RequestRefused(412, "PreconditionFailed");
     const headers = { etag: found.etag, "last-modified": found.modified.toUTCString(), ...found.metadata };
     const size = found.body.length;
     const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(range ?? "") ?? [];
     if (first === undefined) return { status: 200, headers: { ...headers, "content-length": size }, body: found.body };
     const end = Math.min(last === "" ? size - 1 : Number(last), size - 1);
-    if (Number(first) >= size) throw new Refused(416, "InvalidRange");
+    if (Number(first) >= size) throw new RequestRefused(416, "InvalidRange");
     const part = found.body.subarray(Number(first), end + 1);
     const ranged = { "content-length": part.length, "content-range": `bytes ${first}-${end}/${size}` };
     return { status: 206, headers: { ...headers, ...ranged }, body: part };
@@ -228,16 +228,16 @@ function verifySignature(req: IncomingMessage, url: URL, body: Buffer): void {
   const given = /^AWS4-HMAC-SHA256 Credential=([^,]+), *SignedHeaders=([^,]+), *Signature=([0-9a-f]{64})$/.exec(
     req.headers.authorization ?? "",
   );
-  if (!given) throw new Refused(403, "AccessDenied");
+  if (!given) throw new RequestRefused(403, "AccessDenied");
   const [accessKeyId, day, region, ...service] = given[1]!.split("/");
-  if (accessKeyId !== ACCESS_KEY.accessKeyId) throw new Refused(403, "InvalidAccessKeyId");
-  if (service.join("/") !== "s3/aws4_request") throw new Refused(400, "AuthorizationHeaderMalformed");
+  if (accessKeyId !== ACCESS_KEY.accessKeyId) throw new RequestRefused(403, "InvalidAccessKeyId");
+  if (service.join("/") !== "s3/aws4_request") throw new RequestRefused(400, "AuthorizationHeaderMalformed");
   const time = String(req.headers["x-amz-date"]);
   const digest = String(req.headers["x-amz-content-sha256"]);
-  if (digest !== sha256(body)) throw new Refused(400, "XAmzContentSHA256Mismatch");
+  if (digest !== sha256(body)) throw new RequestRefused(400, "XAmzContentSHA256Mismatch");
   const names = given[2]!.split(";");
   if (!["host", "x-amz-content-sha256", "x-amz-date"].every((name) => names.includes(name)))
-    throw new Refused(403, "AccessDenied");
+    throw new RequestRefused(403, "AccessDenied");
   const encode = (text: string) =>
     encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
   const request = [
@@ -255,5 +255,5 @@ function verifySignature(req: IncomingMessage, url: URL, body: Buffer): void {
   const scope = [day, region, "s3", "aws4_request"];
   const key = scope.reduce<string | Buffer>((from, text) => hmac(from, text!), `AWS4${ACCESS_KEY.secretAccessKey}`);
   const wanted = hmac(key, ["AWS4-HMAC-SHA256", time, scope.join("/"), sha256(request)].join("\n")).toString("hex");
-  if (wanted !== given[3]) throw new Refused(403, "SignatureDoesNotMatch");
+  if (wanted !== given[3]) throw new RequestRefused(403, "SignatureDoesNotMatch");
 }

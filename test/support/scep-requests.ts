@@ -76,7 +76,7 @@ interface Pending {
   readonly subject: readonly NameField[];
   readonly signer: Buffer;
 }
-interface Issued {
+interface IssuedCertificate {
   readonly status: "issued";
   readonly key: KeyObject;
   /** The certificate for the key, and the other certificates in the reply. */
@@ -85,7 +85,7 @@ interface Issued {
 }
 
 /** PKCSReq. Throws `CaError`: `refused` with the authority's reason, or `answer` if the reply cannot be verified. */
-export async function enroll(services: Asking, ca: ScepCa, given: Enrolling): Promise<Issued | Pending> {
+export async function enroll(services: Asking, ca: ScepCa, given: Enrolling): Promise<IssuedCertificate | Pending> {
   const key = given.key ?? (await newKey());
   const signer = selfSigned(given.subject, key, randomBytes(16), given.now);
   // A random part makes a second request for the same key a transaction of its own (RFC 8894, 3.2.1.1).
@@ -95,7 +95,7 @@ export async function enroll(services: Asking, ca: ScepCa, given: Enrolling): Pr
 }
 
 /** CertPoll: requests the status of a pending enrolment. */
-export function poll(services: Asking, ca: ScepCa, pending: Pending): Promise<Issued | Pending> {
+export function poll(services: Asking, ca: ScepCa, pending: Pending): Promise<IssuedCertificate | Pending> {
   const issuer = ca.certificates.find(({ isCa }) => isCa) ?? ca.certificates[0]!;
   const own = readCertificate(pending.signer);
   return exchange(services, ca, pending, sequence(issuer.subject, own.subject), messageTypes.certPoll);
@@ -107,7 +107,7 @@ async function exchange(
   pending: Pending,
   content: Buffer,
   type: RequestType = messageTypes.pkcsReq,
-): Promise<Issued | Pending> {
+): Promise<IssuedCertificate | Pending> {
   const { key, signer } = pending;
   const transaction = { id: pending.transactionId, nonce: randomBytes(16) };
   const can = (word: string) => ca.capabilities.has(word);
@@ -144,7 +144,7 @@ async function send(services: Asking, { url }: ScepCa, message: Buffer, byPost: 
   return body;
 }
 
-function issuedOf(reply: ScepReply, pending: Pending): Issued | Pending {
+function issuedOf(reply: ScepReply, pending: Pending): IssuedCertificate | Pending {
   if (reply.status === "pending") return pending;
   if (reply.status === "failure") {
     const reason = reply.reason ? reasons[reply.reason] : "without a reason";

@@ -21,14 +21,14 @@ export interface LuksKey {
 /** Why there is no key; the server shows it to administrators. */
 export class NoKey extends Error {}
 
-interface Ended {
+interface ProcessResult {
   readonly code: number;
   readonly output: string;
   readonly errors: string;
 }
 
 /** `input`: a passphrase, which never stands in the arguments. */
-const cryptsetup = (args: readonly string[], input = ""): Promise<Ended> =>
+const cryptsetup = (args: readonly string[], input = ""): Promise<ProcessResult> =>
   new Promise((resolve, reject) => {
     const child = spawn("cryptsetup", args, { stdio: ["pipe", "pipe", "pipe"] });
     let [output, errors] = ["", ""];

@@ -29,7 +29,7 @@ interface DownloadOptions {
   readonly free?: (folder: string) => Promise<number>;
 }
 
-interface Expected {
+interface ExpectedFile {
   readonly etag: string;
   /** The SHA-256 of the file, hexadecimal; empty if the server has sent none. */
   readonly sha256: string;
@@ -121,7 +121,7 @@ export async function downloadPackage(source: PackageSource, options: DownloadOp
   return finish(folder, draft, expected, from > 0);
 }
 
-async function readExpected(folder: string): Promise<Expected | null> {
+async function readExpected(folder: string): Promise<ExpectedFile | null> {
   const stored = await readObject(join(folder, "expected.json"));
   if (stored === null) return null;
   const { etag, sha256, size, name } = stored;
@@ -129,7 +129,7 @@ async function readExpected(folder: string): Promise<Expected | null> {
 }
 
 /** Where the bytes of the reply belong, and what the whole file has to be. */
-async function begun(reply: StreamedReply, have: number): Promise<{ from: number; expected: Expected }> {
+async function begun(reply: StreamedReply, have: number): Promise<{ from: number; expected: ExpectedFile }> {
   const { status } = reply;
   const about = {
     etag: header(reply, "etag"),
@@ -153,7 +153,7 @@ async function begun(reply: StreamedReply, have: number): Promise<{ from: number
 }
 
 /** A damaged file that came in several parts is downloaded again. */
-async function finish(folder: string, draft: string, expected: Expected, isContinued: boolean): Promise<string> {
+async function finish(folder: string, draft: string, expected: ExpectedFile, isContinued: boolean): Promise<string> {
   const found = expected.sha256 === "" ? "" : await sha256Of(draft);
   if (found !== expected.sha256) {
     await rm(draft, { force: true });

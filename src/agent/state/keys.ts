@@ -6,7 +6,7 @@ import { readObject, replaceFile } from "./files.ts";
 /** `update_key`: what signs updates. */
 type KeyName = "node_key" | "agent_node_key" | "update_key";
 
-interface Remembered {
+interface StoredIdentity {
   readonly server_url: string;
   readonly hardware_uuid: string;
   readonly instance_id: string;
@@ -23,10 +23,10 @@ export class Keys {
   readonly #path: string;
   /** The machine that the folder was copied from; null: it is that of this machine. */
   readonly copiedFrom: string | null;
-  #known: Remembered;
+  #known: StoredIdentity;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(path: string, known: Remembered, copiedFrom: string | null) {
+  private constructor(path: string, known: StoredIdentity, copiedFrom: string | null) {
     this.#path = path;
     this.copiedFrom = copiedFrom;
     this.#known = known;
@@ -37,7 +37,7 @@ export class Keys {
     const path = join(stateDir, "agent.json");
     const stored = await readObject(path);
     const isSame = stored?.server_url === serverUrl && stored.hardware_uuid === hardwareUuid;
-    const known: Remembered = {
+    const known: StoredIdentity = {
       server_url: serverUrl,
       hardware_uuid: hardwareUuid,
       instance_id: (isSame ? text(stored.instance_id) : null) ?? randomUUID(),

@@ -70,7 +70,7 @@ async function expand(pattern: string): Promise<string[]> {
   return paths;
 }
 
-interface Named {
+interface NamedFile {
   readonly path: string;
   readonly directory: string;
 }
@@ -78,7 +78,7 @@ interface Named {
 const pathsOf = async ({ value, isLike }: Constraint) => (isLike ? expand(value) : [value]);
 
 /** Found by the query's paths and directories. A directory is given back as the query writes it. */
-async function namedFiles({ path = [], directory = [] }: TableContext["constraints"]): Promise<Named[]> {
+async function namedFiles({ path = [], directory = [] }: TableContext["constraints"]): Promise<NamedFile[]> {
   const byPath = (await mapFew(path, pathsOf)).flat().map((one) => ({ path: one, directory: dirname(one) }));
   const folders = (await mapFew(directory, pathsOf)).flat();
   const inFolders = await mapFew(folders, async (folder) =>
@@ -97,7 +97,7 @@ const KINDS = {
   fifo: "isFIFO",
 } as const;
 
-async function fileRow({ path, directory }: Named): Promise<TableRow | null> {
+async function fileRow({ path, directory }: NamedFile): Promise<TableRow | null> {
   const found = await statsOf(path);
   if (found === null) return null;
   const type = Object.entries(KINDS).find(([, is]) => found[is]())?.[0] ?? "unknown";
@@ -123,7 +123,7 @@ async function fileRow({ path, directory }: Named): Promise<TableRow | null> {
   };
 }
 
-async function hashRow({ path, directory }: Named): Promise<TableRow | null> {
+async function hashRow({ path, directory }: NamedFile): Promise<TableRow | null> {
   const hashes = ["md5", "sha1", "sha256"].map((name) => createHash(name));
   try {
     const options = { maxBytes: HASHED_BYTES, followsLinks: false };
@@ -139,7 +139,7 @@ async function hashRow({ path, directory }: Named): Promise<TableRow | null> {
 }
 
 const rowsOf =
-  (row: (file: Named) => Promise<TableRow | null>): Table["rows"] =>
+  (row: (file: NamedFile) => Promise<TableRow | null>): Table["rows"] =>
   async ({ constraints }) =>
     (await mapFew(await namedFiles(constraints), row)).filter((one) => one !== null);
 

@@ -5,14 +5,14 @@ import { sha256In } from "../../text/digest-field.ts";
 import { CliError, failed } from "../errors.ts";
 import { cannotWrite } from "./file-errors.ts";
 
-interface Opened {
+interface OpenedDownload {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 /** Requests the content with these additional headers. */
-export type Open = (headers: Record<string, string>, signal: AbortSignal) => Promise<Opened>;
+export type Open = (headers: Record<string, string>, signal: AbortSignal) => Promise<OpenedDownload>;
 
 export interface Remote {
   readonly size: number;

@@ -39,7 +39,7 @@ const LONGEST_GAP_S = 60;
 type DeviceFlags = DeviceSimulationFlags & { readonly "enroll-secret-file": string | undefined };
 
 /** Simulated devices of one platform. */
-interface Simulated<R> {
+interface DeviceSimulation<R> {
   run(onProgress: (progress: DeviceProgress) => void, signal: AbortSignal): Promise<R>;
   render(report: R): string;
   /** Whether everything was enrolled and delivered. */
@@ -245,7 +245,7 @@ export default class AgentSimulate extends ClientCommand {
     this.note(`device management of Android was turned on, with the organization ${id}`);
   }
 
-  private async simulateDevices<R extends object>(flags: DeviceFlags, kind: Simulated<R>): Promise<void> {
+  private async simulateDevices<R extends object>(flags: DeviceFlags, kind: DeviceSimulation<R>): Promise<void> {
     const report = await this.simulating<DeviceProgress, R>(
       plural(flags.hosts, "device"),
       renderDeviceProgress,

@@ -13,7 +13,7 @@ import { plural } from "../../text/plural.ts";
 import { printable } from "../../text/printable.ts";
 
 /** A carve that was requested from a host. */
-const Started = z.object({
+const StartedCarves = z.object({
   host_id: z.int(),
   path: z.string(),
   carve_id: z.string(),
@@ -21,7 +21,7 @@ const Started = z.object({
   state: z.string(),
   carve: Carve.nullable(),
 });
-type Started = z.infer<typeof Started>;
+type StartedCarves = z.infer<typeof StartedCarves>;
 
 export default class CarvesStart extends ClientCommand {
   static override summary = "Request files from a host, with a live query that makes its agent upload them.";
@@ -60,7 +60,7 @@ export default class CarvesStart extends ClientCommand {
       );
     }
 
-    const started: Started[] = [];
+    const started: StartedCarves[] = [];
     for (const { path, query } of queries) started.push(...(await this.ask(host.id, called, path, query)));
     // The state of each carve is also reported if the wait ends early.
     const waited = flags.wait ? await this.follow(started, timeout).catch((error: unknown) => error) : undefined;
@@ -70,7 +70,7 @@ export default class CarvesStart extends ClientCommand {
         `${called} has received the request; its agent begins within a minute: svc carves list --host-id ${host.id}`,
       );
     await this.printList(started, {
-      schema: () => Started,
+      schema: () => StartedCarves,
       columns: ["carve_id", "path", "state", { key: "carve.id", header: "id" }],
     });
     const lost = started.filter(({ carve }) => carve?.error !== undefined || carve?.expired === true);
@@ -81,7 +81,7 @@ export default class CarvesStart extends ClientCommand {
 
   override explain = explainRefusal;
 
-  private async ask(hostId: number, called: string, path: string, query: string): Promise<Started[]> {
+  private async ask(hostId: number, called: string, path: string, query: string): Promise<StartedCarves[]> {
     const progress = this.progress(`requesting ${printable(path)} from ${called} ...`);
     try {
       const reply = await this.call(liveQueriesApi.onHost, { params: { id: hostId }, body: { query } });
@@ -109,9 +109,10 @@ export default class CarvesStart extends ClientCommand {
   }
 
   /** Waits until every carve is complete, failed or expired, or until the timeout. */
-  private async follow(started: Started[], timeout: string): Promise<void> {
+  private async follow(started: StartedCarves[], timeout: string): Promise<void> {
     const progress = this.progress("waiting for the agent to begin ...");
-    const isOver = ({ carve }: Started) => carve !== null && (isComplete(carve) || "error" in carve || carve.expired);
+    const isOver = ({ carve }: StartedCarves) =>
+      carve !== null && (isComplete(carve) || "error" in carve || carve.expired);
     const done = async () => {
       for (const one of started) {
         if (isOver(one)) continue;

@@ -166,14 +166,14 @@ async function besideOf(item: Mapping, file: string, files: ItemFiles, sources: 
   return digests;
 }
 
-interface Filled {
+interface FilledContent {
   readonly content: Buffer;
   /** Variables whose values the content contains. */
   readonly variables: readonly UsedVariable[];
 }
 
 /** Signed and binary files have no variables. */
-function withVariables(bytes: Buffer, path: string, { isVerbatim }: ItemFiles, sources: Sources): Filled {
+function withVariables(bytes: Buffer, path: string, { isVerbatim }: ItemFiles, sources: Sources): FilledContent {
   const text = textOfBytes(bytes);
   if (text === null) return { content: bytes, variables: [] };
   const { environment, problems } = sources;
@@ -185,7 +185,7 @@ function withVariables(bytes: Buffer, path: string, { isVerbatim }: ItemFiles, s
 }
 
 /** A digest helps to guess what the file contains beside its known text. */
-function keptDigest({ content, variables }: Filled, { contents, environment }: Sources): string {
+function keptDigest({ content, variables }: FilledContent, { contents, environment }: Sources): string {
   const sha256 = createHash("sha256").update(content).digest("hex");
   contents.set(sha256, content);
   if (variables.length > 0) environment.masks.addDerived(variables, sha256);

@@ -17,12 +17,12 @@ import type { Details } from "../plan/activities.ts";
 import type { Change, Json, Thing } from "../plan/diff.ts";
 import type { ScopeKind } from "../schema/sections.ts";
 
-interface Named {
+interface NamedItem {
   readonly name: string;
 }
 
 /** Kinds whose objects are the items of a list in main files. Written with methods, so that one list has them all. */
-export interface Items<T extends Named = Named> {
+export interface Items<T extends NamedItem = NamedItem> {
   /** The key of the list in main files. */
   readonly list: string;
   /** The key under which newer files have it, if it differs. */
@@ -86,7 +86,7 @@ export interface DocumentKind {
   read(spec: Mapping, reading: Reading): Spec | null;
 }
 
-export interface Kind<T extends Named = Named> {
+export interface Kind<T extends NamedItem = NamedItem> {
   /** What plans call it. */
   readonly noun: string;
   /** For kinds that stand in lists. */

@@ -33,7 +33,7 @@ export interface DeviceWorld {
   readonly reactionSeconds: number;
 }
 
-interface Applied {
+interface AppliedPolicy {
   readonly policyName: string;
   readonly version: number;
   /** Settings that the device could not apply. */
@@ -50,7 +50,7 @@ export class AndroidDevice {
   private readonly random: Random;
   private agent: AgentApp;
   private token: EnrollmentToken | null = null;
-  private applied: Applied = { policyName: "", version: 0, problems: [] };
+  private applied: AppliedPolicy = { policyName: "", version: 0, problems: [] };
   private isApplying = false;
 
   constructor(world: DeviceWorld, enterprise: string, facts: AndroidFacts, index: number) {

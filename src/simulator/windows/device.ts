@@ -22,7 +22,7 @@ interface DeviceWorld {
   readonly tls?: { readonly ca?: string; readonly insecure?: boolean };
 }
 
-interface Answered {
+interface AnsweredCommand {
   /** Text of the command. */
   readonly text: string;
   readonly replies: readonly SyncCommand[];
@@ -44,7 +44,7 @@ export class WindowsDevice {
   private own: Web | null = null;
   private left = false;
   /** What was answered to commands, by their ids. */
-  private readonly answers = new Map<string, Answered>();
+  private readonly answers = new Map<string, AnsweredCommand>();
   /** Commands whose answers the server has taken. */
   private readonly taken = new Set<string>();
   private connecting: Promise<void> | null = null;

@@ -61,12 +61,12 @@ interface EnrollmentRequest {
   readonly requestType?: string;
 }
 
-type Granted =
+type EnrollmentReply =
   | { readonly fault: { readonly code: string; readonly reason: string }; readonly document: null }
   | { readonly fault: null; readonly document: readonly Characteristic[] };
 
 /** The reply to the request: a provisioning document, or a fault. */
-export async function requestDocument(post: Post, url: string, asked: EnrollmentRequest): Promise<Granted> {
+export async function requestDocument(post: Post, url: string, asked: EnrollmentRequest): Promise<EnrollmentReply> {
   const { token, facts, request, requestType = requestTypes.issue } = asked;
   const reply = await soapCall(post, url, {
     action: actions.requestToken,

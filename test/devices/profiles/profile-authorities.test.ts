@@ -59,12 +59,12 @@ async function uploaded(t: TestApp, inner: string): Promise<string> {
   return ((await response.json()) as { profile_uuid: string }).profile_uuid;
 }
 
-interface Sent {
+interface SentProfile {
   readonly uuid: string;
   readonly payload: PlistDict;
 }
 /** The profile that the device gets, which it does not acknowledge; null: there is none now. */
-async function profileNow(device: Device): Promise<Sent | null> {
+async function profileNow(device: Device): Promise<SentProfile | null> {
   let command = await device.idle();
   while (command !== null && command.type !== "InstallProfile")
     command = await device.answer(command.uuid, "Acknowledged");
@@ -72,8 +72,8 @@ async function profileNow(device: Device): Promise<Sent | null> {
   const [inner] = readPlistDict(command.command.Payload as Buffer).PayloadContent as PlistDict[];
   return { uuid: command.uuid, payload: inner! };
 }
-async function nextProfile(device: Device): Promise<Sent> {
-  let sent: Sent | null = null;
+async function nextProfile(device: Device): Promise<SentProfile> {
+  let sent: SentProfile | null = null;
   await expect
     .poll(async () => {
       sent = await profileNow(device);
@@ -82,7 +82,7 @@ async function nextProfile(device: Device): Promise<Sent> {
     .toBe(true);
   return sent!;
 }
-const scepOf = ({ payload: { PayloadContent } }: Sent) => ({
+const scepOf = ({ payload: { PayloadContent } }: SentProfile) => ({
   path: new URL(stringIn(PayloadContent as PlistDict, "URL")!).pathname,
   challenge: stringIn(PayloadContent as PlistDict, "Challenge"),
 });

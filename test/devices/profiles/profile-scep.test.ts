@@ -42,14 +42,14 @@ async function start(engine: EngineName) {
 }
 type Device = Awaited<ReturnType<typeof enrolledDevice>>["device"];
 
-interface Sent {
+interface SentProfile {
   readonly uuid: string;
   readonly path: string;
   readonly challenge: string;
 }
 /** The profile that the device gets next, which it does not acknowledge. */
-async function nextProfile(device: Device): Promise<Sent> {
-  let sent: Sent | null = null;
+async function nextProfile(device: Device): Promise<SentProfile> {
+  let sent: SentProfile | null = null;
   const ask = async () => {
     let command = await device.idle();
     while (command !== null && command.type !== "InstallProfile")

@@ -6,7 +6,7 @@ import { type Output, OutputFailed } from "../../../src/server/platform/core/log
 
 const line = (text: string) => `${JSON.stringify({ msg: text })}\n`;
 
-class Taken implements Output {
+class TakenOutput implements Output {
   text = "";
   /** Called before each write: may throw or never resolve. */
   before: () => Promise<void> | void = () => {};
@@ -17,7 +17,7 @@ class Taken implements Output {
 }
 
 it("writes all lines in order", async () => {
-  const output = new Taken();
+  const output = new TakenOutput();
   const sink = new LogSink(output);
   for (let i = 0; i < 1_000; i++) sink.write(line(`line ${i}`));
   expect(await sink.flush(60_000)).toBe(true);
@@ -26,7 +26,7 @@ it("writes all lines in order", async () => {
 });
 
 it("counts the lines that a full disk refused, continues when there is space, and reports how many were lost", async () => {
-  const output = new Taken();
+  const output = new TakenOutput();
   const sink = new LogSink(output);
   output.before = () => {
     throw new OutputFailed(new Error("ENOSPC"), 0);
@@ -42,7 +42,7 @@ it("counts the lines that a full disk refused, continues when there is space, an
 });
 
 it("does not count lines that were written before the write failed", async () => {
-  const output = new Taken();
+  const output = new TakenOutput();
   const sink = new LogSink(output);
   output.before = () => {
     throw new OutputFailed(new Error("ENOSPC"), line("first").length + 3);
@@ -52,7 +52,7 @@ it("does not count lines that were written before the write failed", async () =>
 });
 
 it("keeps a limited number of lines for a slow reader, and counts the rest", async () => {
-  const output = new Taken();
+  const output = new TakenOutput();
   const sink = new LogSink(output);
   let read!: () => void;
   output.before = () =>
@@ -72,7 +72,7 @@ it("keeps a limited number of lines for a slow reader, and counts the rest", asy
 it("refuses agents' lines that nobody reads from stdout, and accepts them again when somebody does", async () => {
   vi.useFakeTimers();
   try {
-    const output = new Taken();
+    const output = new TakenOutput();
     let read!: () => void;
     output.before = () =>
       new Promise((resolve) => {

@@ -11,12 +11,12 @@ import { type FreshDatabase, freshDatabase } from "../../support/postgres.ts";
 import { type TestTables, testTables } from "./tables.ts";
 
 const cipher = createCipher(new Uint8Array(32).fill(7));
-type Opened = Awaited<ReturnType<typeof openPostgres<TestTables>>>;
+type OpenedStore = Awaited<ReturnType<typeof openPostgres<TestTables>>>;
 
 describe("the Postgres store", () => {
   let database: FreshDatabase;
   let client: pg.Client;
-  const stores: Opened[] = [];
+  const stores: OpenedStore[] = [];
   const open = async (options: { poolSize?: number; leadEveryMs?: number; waitMs?: number } = {}) => {
     const store = await openPostgres({ tables: testTables, url: database.url, cipher, create: true, ...options });
     stores.push(store);
@@ -143,7 +143,7 @@ describe("the Postgres store", () => {
 
   it("runs transactions with a lock one after the other, on all servers", async () => {
     const [one, two] = [await open(), await open()];
-    const add = (store: Opened) =>
+    const add = (store: OpenedStore) =>
       store.tx(
         async (tx) => {
           const n = await tx.teams.count();
@@ -297,7 +297,7 @@ describe("the Postgres store", () => {
   it("has one leader, and another when the leader's session is lost", async () => {
     const led: string[] = [];
     const lost: string[] = [];
-    const campaign = (store: Opened, who: string) =>
+    const campaign = (store: OpenedStore, who: string) =>
       store.lead("jobs", async (signal) => {
         led.push(who);
         await new Promise<void>((done) => signal.addEventListener("abort", () => done()));

@@ -16,7 +16,7 @@ import {
   makeVulnerabilities,
 } from "../../support/make.ts";
 
-interface Listed {
+interface ListedVulnerability {
   cve: string;
   hosts_count: number;
 }
@@ -95,7 +95,7 @@ describe.each(bothEngines)("vulnerabilities on %s", (engine) => {
   afterAll(() => t.close());
 
   const list = (query = "", as: Caller = t) =>
-    get<{ vulnerabilities: Listed[]; count: number; meta: object; counts_updated_at: string }>(
+    get<{ vulnerabilities: ListedVulnerability[]; count: number; meta: object; counts_updated_at: string }>(
       as,
       `/vulnerabilities?${query}`,
     );

@@ -21,12 +21,12 @@ export async function listInvites(ctx: Context, filter: PageQuery & { query?: st
 }
 
 /** The token is only in the mail. If no mail is sent, the reply contains the link. */
-interface Sent {
+interface SentInvite {
   readonly invite: Invite;
   readonly link?: string;
 }
 
-export async function createInvite(ctx: Context, given: CreateInvite): Promise<Sent> {
+export async function createInvite(ctx: Context, given: CreateInvite): Promise<SentInvite> {
   const email = cleanEmail(given.email);
   const signIn = await checkSignIn(ctx, given);
   const token = ctx.random.token(32);
@@ -71,7 +71,7 @@ async function send(ctx: Context, to: Pick<InviteRow, "name" | "email">, token: 
 }
 
 /** A new address gets a new link with a new lifetime. The link to the old address becomes invalid. */
-export async function modifyInvite(ctx: Context, id: number, given: ModifyInvite): Promise<Sent> {
+export async function modifyInvite(ctx: Context, id: number, given: ModifyInvite): Promise<SentInvite> {
   const email = given.email === undefined ? undefined : cleanEmail(given.email);
   const token = ctx.random.token(32);
   // Mailed before anything is written, so that after a failed mail the old link stays valid.

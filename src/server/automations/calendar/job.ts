@@ -241,14 +241,14 @@ async function planAgain(services: Services, row: EventRow): Promise<void> {
   await services.store.calendarEvents.update({ where: sameEvent(row), set });
 }
 
-interface Begun {
+interface NewEvent {
   readonly host: HostRow;
   readonly wanted: DesiredEvent;
   readonly span: Span;
 }
 
 /** Notifies the team that the event has begun, once. */
-async function begin(services: Services, row: EventRow, { host, wanted, span }: Begun): Promise<void> {
+async function begin(services: Services, row: EventRow, { host, wanted, span }: NewEvent): Promise<void> {
   const now = services.clock.now();
   // No server was running: the time is over, and the user may be at work again.
   if (span.end <= now) return planAgain(services, row);

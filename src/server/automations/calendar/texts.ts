@@ -10,13 +10,13 @@ interface Policy {
   readonly resolution: string | null;
 }
 
-interface Described {
+interface EventFacts {
   readonly organization: string;
   readonly hostName: string;
   readonly policies: readonly Policy[];
 }
 
-export function descriptionOf({ organization, hostName, policies }: Described): string {
+export function descriptionOf({ organization, hostName, policies }: EventFacts): string {
   const who = organization.trim() || "Your organization";
   const about = policies.map(({ name, description, resolution }) =>
     [

@@ -6,13 +6,16 @@ import { escapeXml } from "../../../xml/xml.ts";
 const SCRIPT = "document.forms[0].submit()";
 const DIGEST = createHash("sha256").update(SCRIPT).digest("base64");
 
-interface Posted {
+interface PostedResponse {
   readonly acs: string;
   readonly response: string;
   readonly relayState: string | null;
 }
 
-export function postingPage({ acs, response, relayState }: Posted): { html: string; headers: Record<string, string> } {
+export function postingPage({ acs, response, relayState }: PostedResponse): {
+  html: string;
+  headers: Record<string, string>;
+} {
   const field = (name: string, value: string) => `<input type="hidden" name="${name}" value="${escapeXml(value)}">`;
   const html =
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Signing in</title></head><body>' +

@@ -146,14 +146,14 @@ async function byOs(store: ServerTx, cve: string): Promise<number[]> {
   return (await store.hosts.pick(["id"], { where })).map(({ id }) => id);
 }
 
-interface Reported {
+interface ReportedCve {
   readonly cve: string;
   /** Null on the free tier. */
   readonly details: CveDetails | null;
   readonly hosts: readonly AffectedHost[];
 }
 
-const payloadOf = (services: Services, { cve, details, hosts }: Reported): Record<string, unknown> => ({
+const payloadOf = (services: Services, { cve, details, hosts }: ReportedCve): Record<string, unknown> => ({
   timestamp: services.clock.iso(),
   vulnerability: {
     cve,

@@ -37,7 +37,7 @@ interface Order {
   readonly userPrincipalName?: string;
 }
 
-interface Ordered {
+interface OrderedCertificate {
   readonly certificate: Certificate;
   readonly serial: string;
   /**
@@ -60,7 +60,7 @@ export async function orderCertificate(
   ca: HostedCa,
   { commonName, seatId, userPrincipalName }: Order,
   password: string,
-): Promise<Ordered> {
+): Promise<OrderedCertificate> {
   const subject: NameField[] = [{ key: "CN", value: commonName }];
   const key = await newKey();
   const extensions =

@@ -44,7 +44,7 @@ export async function valuesOf({ store }: Pick<Context, "store">, hostId: number
   };
 }
 
-interface Filled {
+interface FilledText {
   readonly text: string;
   /** The variables for which the host has no value. The text must not be used if there are any. */
   readonly missing: readonly string[];
@@ -54,7 +54,7 @@ interface Filled {
  * Replaces variables in a subject name. They are replaced in the parsed fields, so that a reported value cannot add a
  * field. A reported value that could be an address of a person counts as missing.
  */
-export function fillName(subject: string, values: HostValues): Filled {
+export function fillName(subject: string, values: HostValues): FilledText {
   const missing: string[] = [];
   const usable = withoutUnfit(values, (value) => !value.includes("@"));
   const fields = parseName(subject).map(({ key, value }) => {
@@ -82,7 +82,7 @@ const isPlainIn = (kind: AlternativeName["kind"], value: string): boolean => {
  * Fills variables of subject alternative names. A reported value that would change the meaning of a name counts as
  * missing.
  */
-export function fillAlternativeNames(text: string, values: HostValues): Filled {
+export function fillAlternativeNames(text: string, values: HostValues): FilledText {
   const missing: string[] = [];
   const names = parseAlternativeNames(text).map(({ kind, value }) => {
     const filled = fillText(
@@ -96,7 +96,7 @@ export function fillAlternativeNames(text: string, values: HostValues): Filled {
 }
 
 /** Replaces variables in a text that is no name. */
-export function fillText(text: string, values: HostValues): Filled {
+export function fillText(text: string, values: HostValues): FilledText {
   const missing: string[] = [];
   const filled = text.replace(VARIABLE, (whole, braced?: string, bare?: string) => {
     const value = values[nameOf(braced, bare) as HostVariable] ?? "";

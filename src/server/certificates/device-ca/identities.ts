@@ -23,7 +23,7 @@ export interface Identity extends Omit<IdentityRow, "certificate"> {
 /** Devices poll often, so a server remembers those that it has verified. */
 const MOST_REMEMBERED = 100_000;
 
-interface Remembered {
+interface IdentityCache {
   readonly byFingerprint: Map<string, Identity>;
   /** Look-ups in progress. A row that others have changed since is not remembered. */
   readonly lookups: Set<Lookup>;
@@ -38,9 +38,9 @@ interface Lookup {
 
 export const deviceIdentityCache = startedPart("device identities", startCache);
 
-async function startCache({ store }: Services): Promise<Remembered> {
+async function startCache({ store }: Services): Promise<IdentityCache> {
   const byFingerprint = new Map<string, Identity>();
-  const lookups: Remembered["lookups"] = new Set();
+  const lookups: IdentityCache["lookups"] = new Set();
   const forget = (fingerprint: string): void => {
     for (const lookup of lookups) if (fingerprint === EVERY || fingerprint === lookup.fingerprint) lookup.changes++;
     if (fingerprint === EVERY) byFingerprint.clear();

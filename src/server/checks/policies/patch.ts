@@ -100,22 +100,22 @@ const closesFirst = (slug: string): string =>
   `patch_when_closed cannot be used while the app ${slug} has a pre_install_query: such policies check before the ` +
   "installation that the app is closed";
 
-type Offered = { readonly team_id: number | null; readonly catalogue_app_id: number | null };
+type OfferedApp = { readonly team_id: number | null; readonly catalogue_app_id: number | null };
 
 /** The patch policies of the app in the team that offers it; there is at most one. */
-const patching = ({ team_id, catalogue_app_id }: Offered): Predicate =>
+const patching = ({ team_id, catalogue_app_id }: OfferedApp): Predicate =>
   and(inPlace(placeOf(team_id ?? 0)), eq("catalogue_app_id", catalogue_app_id));
 
 export const patchPolicyOf = async (
   { policies }: Pick<ServerTx, "policies">,
-  offered: Offered,
+  offered: OfferedApp,
 ): Promise<PolicyRow | null> =>
   offered.catalogue_app_id === null ? null : policies.first({ where: patching(offered) });
 
 /** 400 if a policy waits for the app to be closed, which takes the place of a query of the user. */
 export async function checkPreInstallQuery(
   store: Pick<ServerTx, "policies">,
-  offered: Offered,
+  offered: OfferedApp,
   query: string,
 ): Promise<void> {
   if (query === "") return;

@@ -8,7 +8,7 @@ import { and, eq, everything, exists, has, isNull, not, or, type Predicate } fro
 import type { PolicyRow } from "./applies.ts";
 import { hostPolicies } from "./tables.ts";
 
-type Counted = Pick<
+type CountedPolicy = Pick<
   PolicyRow,
   "id" | "scope" | "team_id" | "platform" | "result_id" | "passing_host_count" | "failing_host_count"
 >;
@@ -19,7 +19,7 @@ type Counted = Pick<
  */
 export async function unansweredCounts(
   store: Pick<ServerTx, "hosts">,
-  rows: readonly Counted[],
+  rows: readonly CountedPolicy[],
   scopes: ReadonlyMap<number, LabelScope>,
   where: Predicate = everything,
 ): Promise<Map<number, number>> {
@@ -42,7 +42,7 @@ export async function unansweredCounts(
   return counts;
 }
 
-const ofTeam = ({ scope, team_id }: Counted): Predicate =>
+const ofTeam = ({ scope, team_id }: CountedPolicy): Predicate =>
   scope === "global" ? everything : scope === "no_team" ? isNull("team_id") : eq("team_id", team_id);
 
 const ofPlatforms = (list: string): Predicate =>

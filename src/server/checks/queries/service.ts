@@ -16,7 +16,7 @@ import { queriesOnWire, queryOnWire } from "./wire.ts";
 import { insertQueries, NO_LABELS, type QueryLabels, updateQueries } from "./write.ts";
 
 type ListQuery = z.output<(typeof queriesApi)["list"]["query"]>;
-type Created = z.output<(typeof queriesApi)["create"]["body"]>;
+type QueryInput = z.output<(typeof queriesApi)["create"]["body"]>;
 
 const systems = { macos: "darwin", windows: "windows", linux: "linux" } as const;
 
@@ -46,7 +46,7 @@ function ofTeam(teamId: number | undefined, inherited: boolean): Predicate {
 export const getQuery = async (ctx: Context, id: number): Promise<Query> =>
   queryOnWire(ctx, await queryFor(ctx, "queries:list", id));
 
-export async function createQuery(ctx: Context, given: Created): Promise<Query> {
+export async function createQuery(ctx: Context, given: QueryInput): Promise<Query> {
   const teamId = given.team_id || null;
   authorize(ctx, "queries:write", teamId);
   if (teamId !== null && !isPremium(ctx)) throw premiumOption("team_id");

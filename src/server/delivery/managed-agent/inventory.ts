@@ -2,13 +2,13 @@ import type { InventorySource } from "../../hosts/hosts/inventory/source.ts";
 import { tableExists } from "../../platform/agent-protocol/detail-query.ts";
 import { type AgentRow, has, text } from "../../platform/agent-protocol/rows.ts";
 
-interface Installed {
+interface InstalledAgent {
   /** Null: the managed agent is not installed. */
   readonly row: AgentRow | null;
 }
 
 /** What the managed agent reports of itself, through a table of its own. */
-export const managedAgentInventory: InventorySource<Installed> = {
+export const managedAgentInventory: InventorySource<InstalledAgent> = {
   queries: [
     {
       name: "agent_info",

@@ -62,7 +62,7 @@ function extensionsFor({ extensions = {} }: AgentOptions, { platform, platformLi
   return Object.fromEntries(Object.entries(extensions).filter(([, one]) => fits(one)));
 }
 
-interface Keyed {
+interface AgentKeys {
   readonly agent_node_key?: string | undefined;
   readonly orbit_node_key?: string | undefined;
   readonly orbot_node_key?: string | undefined;
@@ -72,7 +72,7 @@ interface Keyed {
 /** `hasReturned`: a copy of the agent had taken its place since its last call. */
 type CallingAgent = AgentHost & { readonly hasReturned: boolean };
 
-async function agentOf(ctx: Context, body: Keyed): Promise<CallingAgent> {
+async function agentOf(ctx: Context, body: AgentKeys): Promise<CallingAgent> {
   const key = body.agent_node_key || body.orbit_node_key || body.orbot_node_key || "";
   const agent = await ctx.running.of(managedAgents).find(key, ctx);
   return { ...agent, hasReturned: await checkMachine(ctx, agent, key, body.agent_machine) };
@@ -95,7 +95,7 @@ function keyed<E extends AnyEndpoint>(
   handle: (input: ParsedOf<E>, agent: CallingAgent, ctx: Context) => ReturnType<Handler<E>>,
 ): Route {
   const run = async (input: ParsedOf<E>, ctx: Context) => {
-    const agent = await agentOf(ctx, input.body as Keyed);
+    const agent = await agentOf(ctx, input.body as AgentKeys);
     proved(ctx);
     return handle(input, agent, ctx);
   };

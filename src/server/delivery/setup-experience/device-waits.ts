@@ -10,7 +10,7 @@ import { and, eq } from "../../platform/store/query.ts";
 /** The step of a device's setup in which its host gets software and the script. */
 export const SOFTWARE_STEP = "software and script";
 
-type Shown = Pick<
+type ShownResults = Pick<
   z.output<typeof SetupResults>,
   "bootstrap_package" | "configuration_profiles" | "account_configuration"
 >;
@@ -45,7 +45,7 @@ const outcomes: Readonly<Record<string, SetupItem["status"]>> = {
 };
 
 /** What the reply to an agent says of the steps that come first. */
-export async function deviceSteps(store: ServerTx, hostId: number): Promise<Shown> {
+export async function deviceSteps(store: ServerTx, hostId: number): Promise<ShownResults> {
   if ((await waitOf(store, hostId)) === null) return { configuration_profiles: [] };
   const [bootstrap, profiles, account] = await Promise.all([
     store.hostBootstrap.get(hostId),

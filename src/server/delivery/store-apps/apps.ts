@@ -32,8 +32,8 @@ import type { AssetRow, ListingRow, StoreAppRow, StorePlatform, VppTokenRow } fr
 import { tokenOfTeam } from "./tokens.ts";
 import { appsOnWire } from "./view.ts";
 
-type Added = z.output<typeof storeAppsApi.add.body>;
-type Edited = Omit<z.output<typeof storeAppsApi.edit.body>, "team_id" | "app_store_id" | "platform">;
+type AddInput = z.output<typeof storeAppsApi.add.body>;
+type EditInput = Omit<z.output<typeof storeAppsApi.edit.body>, "team_id" | "app_store_id" | "platform">;
 
 /** The inventory's names of the apps of a platform. */
 const sources: Readonly<Record<StorePlatform, string>> = {
@@ -112,7 +112,7 @@ async function listingsOf(
   return found;
 }
 
-export async function addApp(ctx: Context, given: Added): Promise<{ software_title_id: number; name: string }> {
+export async function addApp(ctx: Context, given: AddInput): Promise<{ software_title_id: number; name: string }> {
   const team = await teamFor(ctx, "packages:write", given.team_id);
   const { app_store_id: adamId, platform } = given;
   checkAppId(adamId, platform);
@@ -138,7 +138,7 @@ export async function addApp(ctx: Context, given: Added): Promise<{ software_tit
 }
 
 type Windows = "auto_update_window_start" | "auto_update_window_end";
-type AppInput = Omit<Edited, Windows> &
+type AppInput = Omit<EditInput, Windows> &
   Pick<BatchApp, "install_during_setup"> & { readonly every_platform?: boolean } & {
     readonly [K in Windows]?: string | null | undefined;
   };
@@ -184,8 +184,10 @@ const copied = [
 ] as const;
 
 /** The columns that the request sets. */
-type Copied = Pick<StoreAppRow, (typeof copied)[number]>;
-const columnsOf = (given: { readonly [K in keyof Copied]?: Copied[K] | undefined }): Partial<Copied> =>
+type CopiedColumns = Pick<StoreAppRow, (typeof copied)[number]>;
+const columnsOf = (
+  given: { readonly [K in keyof CopiedColumns]?: CopiedColumns[K] | undefined },
+): Partial<CopiedColumns> =>
   Object.fromEntries(copied.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
 
 /** 422 for settings that hosts of the platform do not have. `now`: what is stored. */

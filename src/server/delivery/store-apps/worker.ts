@@ -124,12 +124,12 @@ async function sendInHouse(services: Services, row: InstallRow): Promise<void> {
   await send(services, row, { kind: inHouseCommand, command: { RequestType: "InstallApplication" } });
 }
 
-interface Sent {
+interface SentCommand {
   readonly kind: typeof storeAppCommand;
   readonly command: AppleCommand["command"];
 }
 
-async function send(services: Services, row: InstallRow, { kind, command }: Sent): Promise<void> {
+async function send(services: Services, row: InstallRow, { kind, command }: SentCommand): Promise<void> {
   await services.store.tx(async (store) => {
     const inside: Context = within(serviceContext(services), store);
     const isPending = and(eq("id", row.id), eq("status", "pending"));

@@ -132,13 +132,13 @@ async function checkWipe(ctx: Context, hosts: readonly Target[]): Promise<void> 
     );
 }
 
-interface Queued {
+interface QueuedCommand {
   readonly platform: CommandPlatform;
   readonly command: ReadCommand;
   readonly command_uuid: string;
 }
 
-async function queue(inside: Context, { platform, command, command_uuid }: Queued, hosts: readonly Target[]) {
+async function queue(inside: Context, { platform, command, command_uuid }: QueuedCommand, hosts: readonly Target[]) {
   const { requestType, content, sealed } = command;
   const hostIds = hosts.map(({ id }) => id);
   await addCommands(

@@ -80,12 +80,12 @@ async function givenFor(ctx: Context, { challenge, authority }: ChallengedProfil
   return given;
 }
 
-interface Requested {
+interface RequestedCertificate {
   readonly given: IssuedValues;
   readonly renew_at: string | null;
 }
 
-async function request(ctx: Context, authority: CaRow, hostId: number): Promise<Requested> {
+async function request(ctx: Context, authority: CaRow, hostId: number): Promise<RequestedCertificate> {
   try {
     return authority.type === "hosted_ca_a"
       ? await order(ctx, authority, hostId)
@@ -111,7 +111,11 @@ function challengeOf(ctx: Context, { type, settings, secret }: CaRow): Promise<s
     : fetchChallenge(ctx, { scepUrl: text("url"), challengeUrl: text("challenge_url"), ...who });
 }
 
-async function order(ctx: Context, { name, type, settings, secret }: CaRow, hostId: number): Promise<Requested> {
+async function order(
+  ctx: Context,
+  { name, type, settings, secret }: CaRow,
+  hostId: number,
+): Promise<RequestedCertificate> {
   const values = await valuesOf(ctx, hostId);
   if (values === null) throw new NotGiven("The profile was not sent: the host has been deleted.");
   const filled = (field: string): string => filledText(textIn(settings, field), values, name);

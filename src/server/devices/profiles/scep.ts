@@ -14,13 +14,13 @@ import { authorityVariable, isRequested, variablesOf } from "./authorities.ts";
 import type { HostProfileRow, ProfileRow } from "./platform.ts";
 import type { profileChallenges } from "./tables.ts";
 
-interface Named {
+interface NamedAuthority {
   readonly type: CaType;
   readonly authority: string;
 }
 
 /** The authorities that the variables name, each once. */
-function namedIn(names: readonly string[]): readonly Named[] {
+function namedIn(names: readonly string[]): readonly NamedAuthority[] {
   const found = names.map(authorityVariable).filter((one) => one !== null);
   return [...new Map(found.map((one) => [`${one.type} ${one.authority}`, one])).values()];
 }
@@ -28,7 +28,7 @@ function namedIn(names: readonly string[]): readonly Named[] {
 type Authorities = Pick<ServerTx, "certificateAuthorities">;
 
 /** The authorities that exist. A name belongs to one authority, of one type. */
-async function findAuthorities(store: Authorities, named: readonly Named[]) {
+async function findAuthorities(store: Authorities, named: readonly NamedAuthority[]) {
   if (named.length === 0) return [];
   const names = [...new Set(named.map(({ authority }) => authority))];
   const rows = await store.certificateAuthorities.list({ where: oneOf("name", names) });

@@ -24,10 +24,13 @@ export async function labelsOfProfiles(
   );
 }
 
-type Placed = Pick<ProfileRow, "team_id" | "platform" | "host_platform">;
+type ProfilePlace = Pick<ProfileRow, "team_id" | "platform" | "host_platform">;
 
 /** Hosts of the profile's team that could get it, whatever their labels. */
-const hostsInReach = (ctx: Pick<Context, "extensions">, { team_id, platform, host_platform }: Placed): Predicate =>
+const hostsInReach = (
+  ctx: Pick<Context, "extensions">,
+  { team_id, platform, host_platform }: ProfilePlace,
+): Predicate =>
   and(
     platformOf(ctx, platform).hosts,
     inTeam(team_id ?? 0),
@@ -37,7 +40,7 @@ const hostsInReach = (ctx: Pick<Context, "extensions">, { team_id, platform, hos
 /** Hosts that are to get the profile if they do not have it. */
 export function hostsToGetIt(
   ctx: Pick<Context, "extensions">,
-  profile: Placed,
+  profile: ProfilePlace,
   labels: readonly ProfileLabel[],
 ): Predicate {
   if (isBroken(labels)) return nothing;
@@ -50,6 +53,6 @@ export function hostsToGetIt(
 /** Hosts that keep the profile if they have it. After one of its labels was deleted, that is every host in reach. */
 export const hostsToKeepIt = (
   ctx: Pick<Context, "extensions">,
-  profile: Placed,
+  profile: ProfilePlace,
   labels: readonly ProfileLabel[],
 ): Predicate => (isBroken(labels) ? hostsInReach(ctx, profile) : hostsToGetIt(ctx, profile, labels));

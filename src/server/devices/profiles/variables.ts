@@ -105,7 +105,7 @@ export async function valuesOfHosts(
   );
 }
 
-interface Filled {
+interface FilledText {
   /** What is put in later is still named in it, always with braces. */
   readonly text: string;
   /** Digest of the values that were used. */
@@ -119,7 +119,7 @@ export function fillVariables(
   profileUuid: string,
   values: HostValues,
   escaped: (value: string) => string,
-): Filled {
+): FilledText {
   const missing: string[] = [];
   const used: Record<string, string> = {};
   const late: string[] = [];

@@ -74,7 +74,7 @@ export interface FirstBytes extends Caller {
   readonly authorization: string | undefined;
 }
 
-type Handled = AgentReply | Promise<AgentReply>;
+type HandledReply = AgentReply | Promise<AgentReply>;
 
 export const agents = startedPart("query agents", startAgent);
 
@@ -122,7 +122,7 @@ async function startAgent(services: Services): Promise<Agent> {
   }
 
   /** Counts the work towards the load; never rejects. */
-  async function working(endpoint: EndpointName, work: () => Handled): Promise<AgentReply> {
+  async function working(endpoint: EndpointName, work: () => HandledReply): Promise<AgentReply> {
     load.begin();
     try {
       return await work();
@@ -152,7 +152,7 @@ async function startAgent(services: Services): Promise<Agent> {
     return { sender, proved };
   }
 
-  function forHost(key: string, caller: Caller, then: (state: HostState) => Handled): Handled {
+  function forHost(key: string, caller: Caller, then: (state: HostState) => HandledReply): HandledReply {
     const state = cache.known(key);
     if (state !== undefined) {
       if (state.address !== caller.address) {
@@ -175,7 +175,7 @@ async function startAgent(services: Services): Promise<Agent> {
     });
   }
 
-  function read(state: HostState, caller: Caller): Handled {
+  function read(state: HostState, caller: Caller): HandledReply {
     const idle = state.isIdle(clock.now());
     if (live.has(state.id)) {
       const asked = live.ask(state.id, state.teamId, idle);
@@ -193,7 +193,7 @@ async function startAgent(services: Services): Promise<Agent> {
     return ask(state, caller);
   }
 
-  function ask(state: HostState, caller: Caller): Handled {
+  function ask(state: HostState, caller: Caller): HandledReply {
     if (load.isFull()) return busy;
     return cache.reload(state).then((row) => {
       // The host enrolled again or was deleted: look its key up in the store.
@@ -205,14 +205,14 @@ async function startAgent(services: Services): Promise<Agent> {
     });
   }
 
-  function config(state: HostState): Handled {
+  function config(state: HostState): HandledReply {
     const cached = configs.nowFor(state);
     if (cached !== undefined) return send(state, cached);
     if (load.isFull()) return busy;
     return configs.getFor(state).then((got) => send(state, got));
   }
 
-  function send(state: HostState, sent: AgentConfig): Handled {
+  function send(state: HostState, sent: AgentConfig): HandledReply {
     if (state.config === sent) return sent.reply;
     const { distributed_interval, config_tls_refresh, logger_tls_period } = sent.intervals;
     const isKnown =
@@ -257,7 +257,7 @@ async function startAgent(services: Services): Promise<Agent> {
     });
   }
 
-  function logs(body: string, authorization: string | undefined, caller: Caller): Handled {
+  function logs(body: string, authorization: string | undefined, caller: Caller): HandledReply {
     const members = objectMembers(body);
     const at = members.get("node_key");
     const key = nodeKey(at && parseSpan(body, at), authorization);
@@ -265,14 +265,14 @@ async function startAgent(services: Services): Promise<Agent> {
     return forHost(key, caller, (state) => intake.accept(state, body, members));
   }
 
-  function keyed(body: string, request: AgentRequest, then: (state: HostState) => Handled): Handled {
+  function keyed(body: string, request: AgentRequest, then: (state: HostState) => HandledReply): HandledReply {
     const value: unknown = parseSpan(body, { start: 0, end: body.length });
     if (!isRecord(value)) return malformed;
     const key = nodeKey(value.node_key, request.authorization);
     return typeof key === "string" ? forHost(key, request, then) : key;
   }
 
-  function beginCarve(body: string, request: AgentRequest): Handled {
+  function beginCarve(body: string, request: AgentRequest): HandledReply {
     const value: unknown = parseSpan(body, { start: 0, end: body.length });
     if (!isRecord(value)) return malformed;
     const key = nodeKey(value.node_key, request.authorization);
@@ -285,13 +285,13 @@ async function startAgent(services: Services): Promise<Agent> {
     return rule ? { status: 200, body: rule.contents, plain: true } : failure(404, "there is no such YARA rule");
   }
 
-  function enroll(body: string, caller: Caller, since: number): Handled {
+  function enroll(body: string, caller: Caller, since: number): HandledReply {
     const value: unknown = parseSpan(body, { start: 0, end: body.length });
     if (!isRecord(value)) return malformed;
     return enrollment.enroll(value, caller, since);
   }
 
-  function dispatch(endpoint: EndpointName, request: AgentRequest): Handled {
+  function dispatch(endpoint: EndpointName, request: AgentRequest): HandledReply {
     // Polls and configurations are answered from memory, as cheaply as refusing them.
     const since = endpoint === "distributed/read" || endpoint === "config" ? 0 : (request.since ?? load.arrival());
     if (since > 0) assertTimely(since);

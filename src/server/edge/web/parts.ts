@@ -106,12 +106,12 @@ export function pageNumber(params: URLSearchParams, name = "page"): number {
   return /^\d{1,6}$/.test(text) ? Number(text) : 0;
 }
 
-interface Paged {
+interface PageMeta {
   readonly has_next_results: boolean;
   readonly has_previous_results: boolean;
 }
 
-export function pager(path: string, params: URLSearchParams, meta: Paged, what: string, name = "page"): Html {
+export function pager(path: string, params: URLSearchParams, meta: PageMeta, what: string, name = "page"): Html {
   if (!meta.has_next_results && !meta.has_previous_results) return html``;
   const at = pageNumber(params, name);
   return html`<nav class="pages" aria-label="Pages of ${what}">

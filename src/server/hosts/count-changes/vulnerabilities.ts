@@ -11,7 +11,7 @@ import type { hosts } from "../hosts/tables.ts";
 import { NO_TEAM } from "./tables.ts";
 
 /** What may be vulnerable on a host, and the team for which it counts. */
-interface Exposed {
+interface ExposedHost {
   readonly team: number;
   readonly software: readonly number[];
   readonly system: number | null;
@@ -20,8 +20,8 @@ interface Exposed {
 /** Null: the host is not counted. */
 interface ExposureChange {
   readonly hostId: number;
-  readonly before: Exposed | null;
-  readonly after: Exposed | null;
+  readonly before: ExposedHost | null;
+  readonly after: ExposedHost | null;
 }
 
 /** The CVEs of software versions and operating system versions. */
@@ -70,7 +70,7 @@ interface Ids {
   readonly systems: readonly number[];
 }
 
-const idsOf = (exposed: Exposed | null): Ids => ({
+const idsOf = (exposed: ExposedHost | null): Ids => ({
   software: exposed?.software ?? [],
   systems: exposed?.system == null ? [] : [exposed.system],
 });
@@ -109,7 +109,7 @@ async function cvesOfEach(tx: ServerTx, ids: readonly Ids[]): Promise<CvesById> 
   return { software: cvesById(software), systems: cvesById(systems) };
 }
 
-function cvesOf(exposed: Exposed | null, cves: CvesById): Set<string> {
+function cvesOf(exposed: ExposedHost | null, cves: CvesById): Set<string> {
   const found = new Set<string>();
   for (const id of exposed?.software ?? []) for (const cve of cves.software.get(id) ?? []) found.add(cve);
   if (exposed?.system != null) for (const cve of cves.systems.get(exposed.system) ?? []) found.add(cve);
@@ -142,7 +142,7 @@ export async function removeVulnerabilityChanges(tx: ServerTx, ids: readonly num
 }
 
 /** The hosts as they are counted now, by id. */
-async function exposedHosts(tx: ServerTx, hostIds: readonly number[]): Promise<Map<number, Exposed>> {
+async function exposedHosts(tx: ServerTx, hostIds: readonly number[]): Promise<Map<number, ExposedHost>> {
   const [hosts, lists] = await Promise.all([
     systemsOf(tx, hostIds),
     tx.hostSoftware.pick(["id", "software_ids"], { where: oneOf("id", hostIds) }).then(byId),

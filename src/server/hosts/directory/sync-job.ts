@@ -13,7 +13,7 @@ import { type CredentialsRow, credentialsRow, isSame } from "./credentials.ts";
 const GROUPS_MAX = 100_000;
 
 /** Ends a run whose credentials were replaced or deleted in the meantime, or that was asked to stop. */
-class Ended extends Error {}
+class SyncEnded extends Error {}
 
 export const directorySync: Job = {
   name: "directory_sync",
@@ -25,7 +25,7 @@ export const directorySync: Job = {
     try {
       await sync(services, row, signal);
     } catch (caught) {
-      if (caught instanceof Ended) return;
+      if (caught instanceof SyncEnded) return;
       if (!(caught instanceof DirectoryError)) throw caught;
       error = caught;
       services.log.warn({ problem: caught.message }, "the directory was not synchronized");
@@ -49,9 +49,9 @@ async function sync(services: Services, row: CredentialsRow, signal: AbortSignal
   const client = directoryClient(services, row);
   /** A step of the synchronization; it changes nothing once other credentials are set. */
   const step = <T>(work: (tx: ServerTx) => Promise<T>): Promise<T> => {
-    if (signal.aborted) throw new Ended();
+    if (signal.aborted) throw new SyncEnded();
     return store.tx(async (tx) => {
-      if (!isSame(await credentialsRow(tx), row)) throw new Ended();
+      if (!isSame(await credentialsRow(tx), row)) throw new SyncEnded();
       return work(tx);
     }, SCIM_LOCK_OPTIONS);
   };

@@ -15,7 +15,7 @@ import type { hostDiskEncryption } from "./tables.ts";
 
 export type EncryptionRequest = NonNullable<RowOf<typeof hostDiskEncryption>["asked"]>;
 
-interface Offered extends Pick<HostRow, "id" | "platform" | "platform_like"> {
+interface OfferedHost extends Pick<HostRow, "id" | "platform" | "platform_like"> {
   readonly disk_encryption_enabled?: boolean | null | undefined;
 }
 
@@ -48,7 +48,7 @@ export async function requestRotation(ctx: Pick<Context, "store">, host: HostRow
 /** What the user of the host may ask for with effect; null: nothing. */
 export async function offeredTo(
   { store }: Pick<Context, "store">,
-  { id, platform, platform_like, disk_encryption_enabled }: Offered,
+  { id, platform, platform_like, disk_encryption_enabled }: OfferedHost,
 ): Promise<EncryptionRequest | null> {
   if (disk_encryption_enabled !== true || (await store.managedAgents.get(id)) === null) return null;
   if (platform === "darwin") return "rotate";

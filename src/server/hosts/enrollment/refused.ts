@@ -13,7 +13,7 @@ export const ENROLLED_ELSEWHERE =
 /** Agents retry forever, so only one activity per host and reason is recorded within this time. */
 const QUIET = hours(24);
 
-interface Refused {
+interface RefusedEnrollment {
   readonly host: Pick<HostRow, "id" | "display_name" | "hardware_serial" | "uuid" | "platform" | "team_id">;
   readonly agent: EnrollingAgent;
   readonly address: string;
@@ -29,7 +29,7 @@ export const secretOfOtherTeam = (secretTeam: number | null, hostTeam: number | 
 
 export async function recordRefused(
   { store, clock, log, metrics }: Pick<Context, "store" | "clock" | "log" | "metrics">,
-  { host, agent, address, because: reason }: Refused,
+  { host, agent, address, because: reason }: RefusedEnrollment,
 ): Promise<void> {
   metrics.enrollmentsRefused.inc({ agent });
   log.warn(

@@ -23,10 +23,10 @@ import { ENROLLED_ELSEWHERE, recordRefused, secretOfOtherTeam } from "./refused.
 import { judgeReenrollment } from "./rule.ts";
 
 /** The decision about one request. */
-type Plan = Refused | Insert | Again;
+type Plan = RefusedRequest | Insert | Again;
 /** `known`: the host of another team. */
-type Refused = Refusal & { readonly known?: HostRow };
-type Decided<R> = EnrolledHost<R> | Refused;
+type RefusedRequest = Refusal & { readonly known?: HostRow };
+type DecidedRequest<R> = EnrolledHost<R> | RefusedRequest;
 interface Insert {
   readonly insert: InsertOf<Tables["hosts"]>;
 }
@@ -55,7 +55,7 @@ export function createHostEnrollment<R extends EnrollRequest>(
   kind: EnrollmentKind<R>,
 ): HostEnrollment<R> {
   const isEmbedded = services.store.engine === "lowdb";
-  const batches = createBatcher<R, Decided<R>>((requests) => enrollAll(services, kind, requests), {
+  const batches = createBatcher<R, DecidedRequest<R>>((requests) => enrollAll(services, kind, requests), {
     size: isEmbedded ? 16 : 50,
     parallel: isEmbedded ? 1 : 2,
     key: ({ identifier }) => storedIdentifier(identifier),
@@ -82,7 +82,7 @@ async function enrollAll<R extends EnrollRequest>(
   ctx: Services,
   kind: EnrollmentKind<R>,
   requests: readonly R[],
-): Promise<Decided<R>[]> {
+): Promise<DecidedRequest<R>[]> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await enrollOnce(ctx, kind, requests);
@@ -101,13 +101,13 @@ async function enrollOnce<R extends EnrollRequest>(
   ctx: Services,
   kind: EnrollmentKind<R>,
   requests: readonly R[],
-): Promise<Decided<R>[]> {
+): Promise<DecidedRequest<R>[]> {
   const now = ctx.clock.now();
   const limit = ctx.license.device_count;
   const matches = await matchHosts(ctx, requests);
   const reported = await kind.reported(matches, now);
   const labels = await ctx.running.of(joinedLabels).get();
-  const work = async (tx: ServerTx): Promise<Decided<R>[]> => {
+  const work = async (tx: ServerTx): Promise<DecidedRequest<R>[]> => {
     const known = matches.flatMap((match) => match.known ?? []);
     const last = known.length === 0 ? new Map<number, string>() : await kind.lastEnrolled(tx, known);
     const guarded = kind.guarded ? await kind.guarded(tx, known, now) : new Set<number>();
@@ -177,7 +177,7 @@ function refusalOf(
   { settings }: Services,
   request: EnrollRequest,
   { known, last, now }: { known: HostRow; last: string | undefined; now: number },
-): Refused | "stays" | "moves" {
+): RefusedRequest | "stays" | "moves" {
   const verdict = judgeReenrollment({
     hostTeam: known.team_id,
     secretTeam: request.teamId,
@@ -191,7 +191,7 @@ function refusalOf(
   return { refused: "cool-down", reason, wait: Math.ceil(wait / 1000) };
 }
 
-interface Planned<R extends EnrollRequest> {
+interface PlannedEnrollment<R extends EnrollRequest> {
   readonly tx: ServerTx;
   readonly kind: EnrollmentKind<R>;
   readonly requests: readonly R[];
@@ -201,7 +201,7 @@ interface Planned<R extends EnrollRequest> {
 /** Writes the hosts. Null for refused requests. */
 async function write<R extends EnrollRequest>(
   ctx: Services,
-  { tx, kind, requests, plans }: Planned<R>,
+  { tx, kind, requests, plans }: PlannedEnrollment<R>,
 ): Promise<(EnrolledHost<R> | null)[]> {
   const inserts = plans.flatMap((plan) => ("insert" in plan ? [plan.insert] : []));
   const created = await insertHosts(tx, inserts);

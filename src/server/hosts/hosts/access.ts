@@ -7,10 +7,10 @@ import type { hosts } from "./tables.ts";
 
 export type HostRow = RowOf<typeof hosts>;
 
-type Placed = Pick<HostRow, "team_id"> | null | undefined;
+type HostPlace = Pick<HostRow, "team_id"> | null | undefined;
 
 /** Whether the caller may learn that the host exists. */
-export const knowsOf = ({ user }: Pick<Context, "user">, host: Placed): boolean =>
+export const knowsOf = ({ user }: Pick<Context, "user">, host: HostPlace): boolean =>
   !!host &&
   (["hosts:read", "hosts:identify", "hosts:delete", "hosts:transfer", "hosts:lock"] as const).some((action) =>
     may(user, action, host.team_id),

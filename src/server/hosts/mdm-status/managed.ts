@@ -13,14 +13,14 @@ import { createSolutions } from "./solutions.ts";
 
 const statuses = { manual: "On (manual)", automatic: "On (automatic)", personal: "On (personal)" } as const;
 
-interface Managed {
+interface ManagementState {
   readonly kind: keyof typeof statuses;
   /** The address to which the host connects, as its agents report it. */
   readonly serverUrl: string;
 }
 
 /** The host has enrolled in the device management of this server. */
-export async function setManaged(inside: Context, id: number, { kind, serverUrl }: Managed): Promise<void> {
+export async function setManaged(inside: Context, id: number, { kind, serverUrl }: ManagementState): Promise<void> {
   const { store, clock } = inside;
   const solution = { name: ownMdm.name, server_url: serverUrl };
   const solutions = await createSolutions(store).ids([solution]);

@@ -23,12 +23,12 @@ import { type GroupRow, groupIdOf, groupView, type ListQuery, placeOf, rowsOf, u
 /** Replies to changes show the members of groups that have no more than these. */
 const SHOWN_MAX = 1_000;
 
-interface Shown {
+interface ShownAttributes {
   readonly attributes?: string | undefined;
   readonly excludedAttributes?: string | undefined;
 }
 
-function showsMembers({ attributes, excludedAttributes = "" }: Shown): boolean {
+function showsMembers({ attributes, excludedAttributes = "" }: ShownAttributes): boolean {
   if (/(^|,)\s*members\s*(,|$)/i.test(excludedAttributes)) return false;
   return attributes === undefined || attributes.trim() === "" || /(^|[,:\s])members\b/i.test(attributes);
 }
@@ -53,7 +53,7 @@ function filterOf(text: string | undefined): Predicate {
 }
 
 /** The members are read while the list is sent. */
-export async function listGroups(ctx: Context, query: ListQuery & Shown): Promise<JsonStream> {
+export async function listGroups(ctx: Context, query: ListQuery & ShownAttributes): Promise<JsonStream> {
   const { rows, head } = await rowsOf(ctx.store.scimGroups, query, filterOf(query.filter));
   const place = await placeOf(ctx);
   const withMembers = showsMembers(query);
@@ -91,7 +91,7 @@ async function rowOf(store: Pick<ServerTx, "scimGroups">, id: string): Promise<G
   return row;
 }
 
-export async function getGroup(ctx: Context, id: string, shown: Shown): Promise<JsonStream> {
+export async function getGroup(ctx: Context, id: string, shown: ShownAttributes): Promise<JsonStream> {
   const row = await rowOf(ctx.store, id);
   return new JsonStream(bytesOf(ctx, groupText(ctx, row, await placeOf(ctx), showsMembers(shown)), "the group"));
 }

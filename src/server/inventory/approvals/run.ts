@@ -14,12 +14,12 @@ import { deleteInSteps } from "../host-list/delete.ts";
 /** The maximum time that a caller waits for the end. Clients time out after 30 seconds. */
 const TIME_LIMIT = seconds(10);
 
-interface Approved {
+interface ApprovedHosts {
   readonly approval_id: number;
   readonly ids: readonly number[];
 }
 
-export const approvedDeletion: TaskKind<Approved> = {
+export const approvedDeletion: TaskKind<ApprovedHosts> = {
   name: "delete_hosts_approved",
   run: (ctx, task) => deleteInSteps(ctx, task.payload.ids, task),
   async ended({ store, clock }, { approval_id }, { state, error }) {

@@ -6,7 +6,7 @@ import { RECOUNT_EVERY_MS } from "./limits.ts";
 import { resultsOf, totalsOf } from "./view.ts";
 import type { CampaignRow } from "./work.ts";
 
-interface Expected {
+interface ExpectedTotals {
   readonly totals: LiveTotals;
   /** Online targets without a result. */
   readonly left: number;
@@ -14,7 +14,7 @@ interface Expected {
 
 interface Recount {
   /** Computed from the row. Null: none are left, but the last results came after the row was read: read it again. */
-  of(row: CampaignRow): Promise<Expected | null>;
+  of(row: CampaignRow): Promise<ExpectedTotals | null>;
   /** Milliseconds until the hosts are counted again. */
   dueIn(): number;
 }

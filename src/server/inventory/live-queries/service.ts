@@ -144,11 +144,11 @@ async function inParts(
   return store.tx((tx) => ready(tx, id));
 }
 
-type Created = z.output<(typeof liveQueriesApi)["create"]["body"]>;
-type Started = z.output<(typeof liveQueriesApi)["start"]["body"]>;
-type StartedByNames = z.output<(typeof liveQueriesApi)["startByNames"]["body"]>;
+type CreateInput = z.output<(typeof liveQueriesApi)["create"]["body"]>;
+type StartInput = z.output<(typeof liveQueriesApi)["start"]["body"]>;
+type StartByNamesInput = z.output<(typeof liveQueriesApi)["startByNames"]["body"]>;
 
-export async function createLiveQuery(ctx: Context, given: Created): Promise<LiveQuery> {
+export async function createLiveQuery(ctx: Context, given: CreateInput): Promise<LiveQuery> {
   await assertEnabled(ctx);
   const what = await runnable(ctx, given);
   const where = given.where?.trim() ?? "";
@@ -171,7 +171,7 @@ export async function createLiveQuery(ctx: Context, given: Created): Promise<Liv
   return liveQueryOf(row);
 }
 
-export async function startForSocket(ctx: Context, given: Started): Promise<z.infer<typeof Campaign>> {
+export async function startForSocket(ctx: Context, given: StartInput): Promise<z.infer<typeof Campaign>> {
   await assertEnabled(ctx);
   const what = await runnable(ctx, given);
   const selection = selectionOf(given.selected);
@@ -180,7 +180,7 @@ export async function startForSocket(ctx: Context, given: Started): Promise<z.in
 }
 
 /** Resolves hosts and labels by name: unknown hosts are ignored, unknown labels are an error. */
-export async function startByNames(ctx: Context, given: StartedByNames): Promise<z.infer<typeof Campaign>> {
+export async function startByNames(ctx: Context, given: StartByNamesInput): Promise<z.infer<typeof Campaign>> {
   await assertEnabled(ctx);
   const what = await runnable(ctx, given);
   const names = [...new Set((given.selected.labels ?? []).map((name) => name.normalize("NFC").trim()))];

@@ -63,12 +63,12 @@ export function canonical(value: unknown): string {
   return `{${members.join(",")}}`;
 }
 
-type Signed = Pick<ChainRow, "kind" | "position" | "hash">;
+type SignedEntry = Pick<ChainRow, "kind" | "position" | "hash">;
 
-export const signatureOf = (key: string, { kind, position, hash }: Signed): string =>
+export const signatureOf = (key: string, { kind, position, hash }: SignedEntry): string =>
   createHmac("sha256", key).update(`svc activity chain 1|${kind}|${position}|${hash}`).digest("hex");
 
-export const isSigned = (key: string, row: Signed & Pick<ChainRow, "signature">): boolean =>
+export const isSigned = (key: string, row: SignedEntry & Pick<ChainRow, "signature">): boolean =>
   sameText(row.signature, signatureOf(key, row));
 
 /** The stored ends of the chain. Signatures are not verified here. */

@@ -25,7 +25,7 @@ interface Deps {
   readonly store: ServerTx;
 }
 
-interface Counted {
+interface FailureWindow {
   since: number;
   /** Failures on all servers, as far as this server knows. */
   failures: number;
@@ -33,8 +33,8 @@ interface Counted {
   fresh: number;
 }
 
-interface Picked {
-  readonly window: Counted;
+interface PickedWindow {
+  readonly window: FailureWindow;
   readonly added: number;
   readonly hash: string;
 }
@@ -58,13 +58,13 @@ export function createFailureLimit(
   { clock, store }: Deps,
   { scope, most, span = minutes(1) }: { readonly scope: string; readonly most: number; readonly span?: number },
 ): FailureLimit {
-  const windows = new Map<string, Counted>();
+  const windows = new Map<string, FailureWindow>();
   const fresh = new Set<string>();
   let sharing: Promise<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
 
-  function windowOf(place: string, now: number): Counted {
+  function windowOf(place: string, now: number): FailureWindow {
     const known = windows.get(place);
     if (known && now - known.since < span && now >= known.since) return known;
     windows.delete(place);
@@ -101,7 +101,7 @@ export function createFailureLimit(
   }
 
   /** Adds to the counts in the store. Returns the updated counts of those for which there was room. */
-  function add(picked: readonly Picked[], now: number): Promise<Map<string, { since: number; count: number }>> {
+  function add(picked: readonly PickedWindow[], now: number): Promise<Map<string, { since: number; count: number }>> {
     return store.tx(
       async (tx) => {
         const rows = await tx.rateLimits.list({

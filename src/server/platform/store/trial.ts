@@ -11,7 +11,7 @@ interface Trial<S extends Tables> {
 }
 
 class RolledBack extends Error {}
-class Conflicted extends Error {}
+class TrialConflict extends Error {}
 
 /**
  * The transaction is rolled back after this many milliseconds in any case: the embedded store runs one transaction at
@@ -49,14 +49,14 @@ export function startTrial<S extends Tables>(real: Tx<S>): Trial<S> {
         .tx(async (inner) => {
           // After a conflict the engine runs this function again. The whole work must be repeated too, so its caller
           // retries it.
-          if (begun) throw new Conflicted();
+          if (begun) throw new TrialConflict();
           begun = true;
           resolve(inner);
           await finished;
           throw new RolledBack();
         })
         .catch((error: unknown) => {
-          conflicted = error instanceof Conflicted;
+          conflicted = error instanceof TrialConflict;
           if (!begun) reject(error);
         });
       const timer = setTimeout(() => void end(), TIME_LIMIT);

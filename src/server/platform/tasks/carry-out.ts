@@ -15,7 +15,7 @@ const ATTEMPTS = 20;
 export const PAUSE_MAX = minutes(5);
 
 /** The server is stopping. */
-class Stopped extends Error {}
+class TaskStopped extends Error {}
 
 /** The requester has other roles now: the task goes on with these. */
 class RolesChanged extends Error {}
@@ -60,7 +60,7 @@ export async function carryOut(
           progress: row.progress,
           signal,
           async step(progress, work) {
-            if (signal.aborted) throw stop.aborted ? new Stopped() : new LeaseLost();
+            if (signal.aborted) throw stop.aborted ? new TaskStopped() : new LeaseLost();
             return store.tx(async (tx) => {
               await hold(tx, { progress, runner_until: isoAt(clock.now() + LEASE) }, wanted);
               if (!hasSameRoles(requester, await requesterOf(within(own, tx), row))) throw new RolesChanged();
@@ -72,7 +72,7 @@ export async function carryOut(
       },
     );
   } catch (error) {
-    if (error instanceof Stopped || error instanceof RolesChanged) {
+    if (error instanceof TaskStopped || error instanceof RolesChanged) {
       await store.tasks.update({ where: mine, set: noLease });
       return { state: "later" };
     }

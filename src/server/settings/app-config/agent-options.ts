@@ -100,13 +100,13 @@ function checkKeys(given: Record<string, unknown>, at: string): void {
   }
 }
 
-const updated: Allowed = { orbit: null, osqueryd: null, desktop: null };
-const extension: Allowed = { platform: ["windows", "linux", "macos"], channel: null };
+const updated: AllowedTexts = { orbit: null, osqueryd: null, desktop: null };
+const extension: AllowedTexts = { platform: ["windows", "linux", "macos"], channel: null };
 
 /** Allowed keys and their allowed values. Null: any text. */
-type Allowed = Readonly<Record<string, readonly string[] | null>>;
+type AllowedTexts = Readonly<Record<string, readonly string[] | null>>;
 
-function checkTexts(value: unknown, at: string, allowed: Allowed): void {
+function checkTexts(value: unknown, at: string, allowed: AllowedTexts): void {
   if (!isRecord(value)) throw wrongType(at, "object", value);
   for (const [key, text] of Object.entries(value)) {
     const here = under(at, key);

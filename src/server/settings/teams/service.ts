@@ -20,8 +20,8 @@ import type { TeamSettings } from "./tables.ts";
 import { viewTeam, viewTeams } from "./view.ts";
 import { keepSubscriptions } from "./write.ts";
 
-type Created = z.output<(typeof teamsApi)["create"]["body"]>;
-type Modified = z.output<(typeof teamsApi)["modify"]["body"]>;
+type CreateInput = z.output<(typeof teamsApi)["create"]["body"]>;
+type ModifyInput = z.output<(typeof teamsApi)["modify"]["body"]>;
 
 export async function listTeams(ctx: Context, filter: PageQuery & { query?: string | undefined }) {
   const where = and(visible(ctx, "teams:list", "id"), search(["name"], (filter.query ?? "").normalize("NFC")));
@@ -33,7 +33,7 @@ export const getTeam = async (ctx: Context, id: number): Promise<{ team: Team }>
   team: await viewTeam(ctx, await getTeamRow(ctx, "teams:list", id)),
 });
 
-export async function createTeam(ctx: Context, given: Created): Promise<{ team: Team }> {
+export async function createTeam(ctx: Context, given: CreateInput): Promise<{ team: Team }> {
   const name = checkName(given.name);
   return changingSecrets(ctx, async (inside) => {
     const config = await readConfig(inside.store);
@@ -78,7 +78,7 @@ export async function insertTeams({ store, clock }: Context, given: readonly New
   return rows;
 }
 
-export async function modifyTeam(ctx: Context, id: number, given: Modified): Promise<{ team: Team }> {
+export async function modifyTeam(ctx: Context, id: number, given: ModifyInput): Promise<{ team: Team }> {
   const name = given.name === undefined ? undefined : checkName(given.name);
   return changingSecrets(ctx, async (inside) => {
     const before = await getTeamRow(inside, "teams:edit", id);
@@ -151,7 +151,7 @@ export function activitiesOfTeam(before: TeamRow, after: TeamRow): Entry[] {
     name,
     description,
     ...shownSettings(settings),
-  })) as [Shown, Shown];
+  })) as [ShownTeam, ShownTeam];
   const recorded = [
     ...activitiesOfMdm(was.mdm, is.mdm, team),
     ...activitiesOfAccessAutomations(
@@ -160,7 +160,7 @@ export function activitiesOfTeam(before: TeamRow, after: TeamRow): Entry[] {
       team,
     ),
   ];
-  const changes = (Object.keys(is) as (keyof Shown)[]).flatMap((at) =>
+  const changes = (Object.keys(is) as (keyof ShownTeam)[]).flatMap((at) =>
     changesBetween({ from: was[at], to: is[at], shown: [was[at], is[at]], at }),
   );
   const rest = uncovered(changes, recorded);
@@ -170,4 +170,4 @@ export function activitiesOfTeam(before: TeamRow, after: TeamRow): Entry[] {
   ];
 }
 
-type Shown = WholeSettings & Pick<TeamRow, "name" | "description">;
+type ShownTeam = WholeSettings & Pick<TeamRow, "name" | "description">;

@@ -130,14 +130,14 @@ export async function expandSecrets(
   });
 }
 
-interface Expanded {
+interface ExpandedText {
   readonly text: string;
   /** The variables without a value on this host, as users write them. The text must not be sent if there are any. */
   readonly missing: readonly string[];
 }
 
 /** `escaped` makes a value fit for the format of the text. */
-function expand(text: string, values: VariableValues, escaped = (value: string): string => value): Expanded {
+function expand(text: string, values: VariableValues, escaped = (value: string): string => value): ExpandedText {
   const missing = new Set<string>();
   const replaced = replaceVariables(text, (key) => {
     const value = values.get(key) ?? "";
@@ -153,7 +153,7 @@ export async function expandFor(
   hostId: number,
   text: string,
   use: VariableUse | null,
-): Promise<Expanded> {
+): Promise<ExpandedText> {
   const keys = variablesIn(text);
   if (keys.length === 0) return { text, missing: [] };
   return expand(text, (await valuesOnHosts(store, keys, [hostId], use)).get(hostId)!);

@@ -74,7 +74,7 @@ export async function addApp(ctx: Context, given: AppInput): Promise<{ software_
 const kinds: readonly InstallerKind[] = ["pkg", "msi", "exe", "dmg", "zip"];
 
 /** What the catalogue says of the file, which is therefore not read. */
-export function readOf(app: Named, version: CatalogueVersion): ReadInstaller {
+export function readOf(app: NamedApp, version: CatalogueVersion): ReadInstaller {
   const { platform, unique_identifier } = app;
   const file = installerName(version);
   const kind = kinds.find((one) => file.toLowerCase().endsWith(`.${one}`));
@@ -91,10 +91,10 @@ export function readOf(app: Named, version: CatalogueVersion): ReadInstaller {
   };
 }
 
-type Named = Pick<AppRow, "name" | "platform" | "unique_identifier">;
+type NamedApp = Pick<AppRow, "name" | "platform" | "unique_identifier">;
 
 /** The title under which hosts report the app. */
-export const titleOf = ({ name, platform, unique_identifier }: Named): TitleIdentity =>
+export const titleOf = ({ name, platform, unique_identifier }: NamedApp): TitleIdentity =>
   platform === "darwin"
     ? { name, source: "apps", bundle_identifier: unique_identifier }
     : { name: unique_identifier, source: "programs" };

@@ -20,12 +20,12 @@ const NO_HOSTS: InstallCounts = {
 
 type InstallPolicies = NonNullable<Package["automatic_install_policies"]>;
 /** A package, or a store app. */
-type Offered = Pick<Installer, "id" | "team_id" | "title_id">;
+type OfferedPackage = Pick<Installer, "id" | "team_id" | "title_id">;
 
 /** By the package's id: the policies that install it. */
 export async function policiesOf(
   store: ServerTx,
-  installers: readonly Offered[],
+  installers: readonly OfferedPackage[],
 ): Promise<ReadonlyMap<number, InstallPolicies>> {
   const titles = installers.map(({ title_id }) => title_id);
   const rows = await store.policies.pick(["id", "name", "type", "scope", "team_id", "software_title_id"], {

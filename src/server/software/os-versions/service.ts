@@ -64,13 +64,13 @@ export async function listOsVersions(ctx: Context, query: ListQuery) {
   return { count: counted.length, counts_updated_at: ctx.clock.iso(), os_versions: shown.map(({ os }) => os), meta };
 }
 
-interface Counted {
+interface CountedVersion {
   readonly row: OsVersionRow;
   readonly count: number;
 }
 
 /** With the kernels of Linux releases. */
-async function systemsOnWire(ctx: Context, counted: readonly Counted[], query: GetQuery) {
+async function systemsOnWire(ctx: Context, counted: readonly CountedVersion[], query: GetQuery) {
   const { store } = ctx;
   const ids = counted.map(({ row }) => row.id);
   const linux = counted.filter(({ row }) => platformFamily(row.platform) === "linux").map(({ row }) => row.id);

@@ -145,7 +145,7 @@ interface OwnCells {
 type OwnCell = keyof OwnCells;
 
 /** The text of a row without its own cells. */
-interface Separated {
+interface SeparatedCells {
   readonly text: string;
   /** The parts of the text between its own cells, which are in the order of `cells`. */
   readonly parts: readonly string[];
@@ -167,7 +167,7 @@ class KnownRow {
   /** The period in which the row was last used. */
   period = -1;
 
-  constructor(entry: SoftwareEntry | null, { text, parts, cells }: Separated) {
+  constructor(entry: SoftwareEntry | null, { text, parts, cells }: SeparatedCells) {
     this.entry = entry;
     this.text = copied(text);
     this.parts = parts.length === 1 ? [this.text] : parts.map(copied);
@@ -299,7 +299,7 @@ export class SoftwareRows {
   }
 
   /** Null: the text is no object. */
-  #known(separated: Separated, kind: Kind): KnownRow | null {
+  #known(separated: SeparatedCells, kind: Kind): KnownRow | null {
     const { text } = separated;
     const known = kind.used.get(text) ?? kind.before.get(text);
     if (known !== undefined) return known;
@@ -329,10 +329,10 @@ export class SoftwareRows {
 /** A copy, because a part of a text keeps the whole of it in memory. */
 const copied = (text: string): string => Buffer.from(text).toString();
 
-const plain = (text: string): Separated => ({ text, parts: [text], cells: [], own: { path: "", opened: "" } });
+const plain = (text: string): SeparatedCells => ({ text, parts: [text], cells: [], own: { path: "", opened: "" } });
 
 /** Separates a row's own cells from its text. */
-function separate(row: string, { hasPath, hasOpened }: Kind): Separated {
+function separate(row: string, { hasPath, hasOpened }: Kind): SeparatedCells {
   const path = hasPath ? placeOf(row, "path") : null;
   const opened = hasOpened ? placeOf(row, OPENED) : null;
   if (path === null && opened === null) return plain(row);

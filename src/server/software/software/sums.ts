@@ -10,7 +10,7 @@ export const mostHosts: readonly OrderTerm[] = [
   { column: "name", direction: "asc" },
 ];
 
-interface Counted {
+interface CountedTitle {
   readonly name: string;
   readonly hosts_count: number;
 }
@@ -19,31 +19,31 @@ interface Counted {
 function orderOfSums(query: PageQuery) {
   const key = query.order_key === "name" ? "name" : "hosts_count";
   const sign = query.order_key === undefined || query.order_direction === "desc" ? -1 : 1;
-  const compareKey = (a: Counted, b: Counted) =>
+  const compareKey = (a: CountedTitle, b: CountedTitle) =>
     sign * (key === "name" ? compareText(a.name, b.name) : a.hosts_count - b.hosts_count);
-  const compare = (a: Counted, b: Counted) =>
+  const compare = (a: CountedTitle, b: CountedTitle) =>
     compareKey(a, b) || (query.order_key === undefined ? compareText(a.name, b.name) : 0);
   const { after } = query;
   const position = after === undefined ? null : { name: after, hosts_count: Number(after) };
-  const isAfter = (row: Counted) => position === null || compareKey(row, position) > 0;
+  const isAfter = (row: CountedTitle) => position === null || compareKey(row, position) > 0;
   return { compare, isAfter, sign };
 }
 
 /** The rows after the position that the query names, sorted. */
-function sortedSums<T extends Counted>(rows: readonly T[], query: PageQuery, idOf: (row: T) => number): T[] {
+function sortedSums<T extends CountedTitle>(rows: readonly T[], query: PageQuery, idOf: (row: T) => number): T[] {
   const { compare, isAfter, sign } = orderOfSums(query);
   return rows.filter(isAfter).sort((a, b) => compare(a, b) || sign * (idOf(a) - idOf(b)));
 }
 
 /** A page of rows that were added up in memory, in the order and after the position that the query names. */
-export const pageOfSums = <T extends Counted>(rows: readonly T[], query: PageQuery, idOf: (row: T) => number) =>
+export const pageOfSums = <T extends CountedTitle>(rows: readonly T[], query: PageQuery, idOf: (row: T) => number) =>
   pageOfArray(sortedSums(rows, query, idOf), query);
 
 /**
  * A page of stored rows, among which others are sorted that are in memory. `stored` reads rows in the same order. Of
  * those, no more are read than the page and as many as there are others.
  */
-export async function pageWithOthers<T extends Counted>(
+export async function pageWithOthers<T extends CountedTitle>(
   stored: (offset: number, limit: number) => Promise<readonly T[]>,
   others: readonly T[],
   query: PageQuery,
@@ -73,7 +73,8 @@ export async function pageWithOthers<T extends Counted>(
 export const checkAfter = ({ store }: Context, query: PageQuery): Predicate =>
   afterOf(store.softwareTitleCounts.table, query, { defaultOrder: mostHosts });
 
-export const total = (rows: readonly Counted[]): number => rows.reduce((sum, { hosts_count }) => sum + hosts_count, 0);
+export const total = (rows: readonly CountedTitle[]): number =>
+  rows.reduce((sum, { hosts_count }) => sum + hosts_count, 0);
 
 /** A search text that is the beginning of a CVE. */
 export const isCve = (text: string): boolean => /^cve-\d/i.test(text);

@@ -18,7 +18,7 @@ const platforms: Partial<Record<Fixture, string>> = {
   "rhel-9": "rhel",
   "centos-7": "centos",
 };
-interface Shown extends SoftwareVersion {
+interface ShownVersion extends SoftwareVersion {
   readonly installed_paths: readonly string[];
   readonly last_opened_at: string | null;
 }
@@ -29,12 +29,12 @@ function changesOf(results: DetailResults, ctx: SoftwareContext) {
   const ordered = [...entries].sort((a, b) => (a.version.identity < b.version.identity ? -1 : 1));
   return {
     replaced,
-    entries: ordered.map(({ version, ...more }): Shown => ({ ...version.software, ...more })),
+    entries: ordered.map(({ version, ...more }): ShownVersion => ({ ...version.software, ...more })),
   };
 }
 const softwareOf = (name: Fixture) => changesOf(answersOf(name), { platform: platforms[name] ?? "" });
-const of = (entries: readonly Shown[], source: string) => entries.filter((entry) => entry.source === source);
-const names = (entries: readonly Shown[], source: string) => of(entries, source).map(({ name }) => name);
+const of = (entries: readonly ShownVersion[], source: string) => entries.filter((entry) => entry.source === source);
+const names = (entries: readonly ShownVersion[], source: string) => of(entries, source).map(({ name }) => name);
 const plain = {
   extension_for: "",
   extension_id: "",

@@ -48,13 +48,13 @@ async function send(services: Services, hostId: number, own: Predicate): Promise
   }
 }
 
-interface Sent {
+interface SentPolicy {
   readonly device: string;
   readonly policy: Readonly<Record<string, unknown>>;
   readonly isFirst: boolean;
 }
 
-async function deliver(client: AndroidClient, { device, policy, isFirst }: Sent): Promise<number> {
+async function deliver(client: AndroidClient, { device, policy, isFirst }: SentPolicy): Promise<number> {
   const name = policyNameOf(device);
   const version = await client.setPolicy(name, policy);
   if (isFirst) await client.setPolicyOfDevice(device, name);

@@ -24,7 +24,7 @@ import { isSigned, signedProfile } from "../trust/signers.ts";
 import type { AnsweringDevice, AppleAnswered } from "./listeners.ts";
 import { appleDevices } from "./listeners.ts";
 
-interface Received {
+interface ReceivedMessage {
   readonly message: PlistDict;
   /** The bytes of the message. */
   readonly body: Buffer;
@@ -36,7 +36,7 @@ interface Received {
 export async function exchange(
   ctx: Context,
   device: AnsweringDevice,
-  { message, body, open }: Received,
+  { message, body, open }: ReceivedMessage,
 ): Promise<string | null> {
   const status = stringIn(message, "Status");
   if (status === null) throw new BadPlist("the property list has no Status");
@@ -127,7 +127,7 @@ export async function noteTooLarge({ store }: Context, { id }: Pick<Identity, "i
 }
 
 /** The device would answer the same again: it gets its other commands. Returns whether one was ended. */
-async function endTooLarge(ctx: Context, device: AnsweringDevice, open: Received["open"]): Promise<boolean> {
+async function endTooLarge(ctx: Context, device: AnsweringDevice, open: ReceivedMessage["open"]): Promise<boolean> {
   if (open?.every(({ state }) => state !== "sent")) return false;
   const refused = await tooLargeOf(ctx.store, device.host_id);
   const reason = "The device's answer is larger than 10 MiB, and was refused. Ask for less in one command.";
@@ -136,7 +136,7 @@ async function endTooLarge(ctx: Context, device: AnsweringDevice, open: Received
   return refused.length > 0;
 }
 
-interface Answered {
+interface AnsweredCommand {
   readonly status: string;
   readonly message: PlistDict;
   readonly body: Buffer;
@@ -152,7 +152,7 @@ interface StoredAnswer extends AppleAnswered {
 async function keepAnswer(
   ctx: Context,
   device: AnsweringDevice,
-  { status, message, body }: Answered,
+  { status, message, body }: AnsweredCommand,
   queue: Queue | null,
 ): Promise<StoredAnswer | null> {
   const { host_id: hostId } = device;

@@ -78,14 +78,14 @@ async function unverifiedIdentity(ctx: Context): Promise<Identity | null> {
   return certificate && verifyIdentity(ctx, certificate);
 }
 
-interface Received {
+interface ReceivedMessage {
   readonly message: PlistDict;
   readonly identity: Identity;
   readonly reply: Reply;
 }
 
 /** Users of Macs who sign in with accounts of a directory get no channel: 410 says so. */
-async function declineUser(ctx: Context, { message, identity, reply }: Received): Promise<Content> {
+async function declineUser(ctx: Context, { message, identity, reply }: ReceivedMessage): Promise<Content> {
   await enrollmentOf(ctx, message, identity);
   reply.status = 410;
   return plist("");
@@ -111,7 +111,7 @@ async function identityOfConnection(ctx: Context): Promise<Identity> {
 
 async function answer(
   ctx: Context,
-  { message, identity, reply, bytes }: Received & { bytes: Buffer },
+  { message, identity, reply, bytes }: ReceivedMessage & { bytes: Buffer },
 ): Promise<Content> {
   const enrollment = await pollingOf(ctx, message, identity);
   if (enrollment.state === "removed") return unrecognized(reply);

@@ -28,16 +28,16 @@ export const statusDetail = limit({
 });
 
 const Reason = z.object({ code: z.string().catch(""), description: z.string().catch("") });
-const Reported = z.object({
+const ReportedDeclaration = z.object({
   identifier: z.string(),
   "server-token": z.string().catch(""),
   active: z.boolean().catch(false),
   valid: z.string().catch("unknown"),
   reasons: z.array(Reason).catch([]),
 });
-type Reported = z.infer<typeof Reported>;
+type ReportedDeclaration = z.infer<typeof ReportedDeclaration>;
 
-const List = z.array(Reported).max(10_000).optional();
+const List = z.array(ReportedDeclaration).max(10_000).optional();
 const StatusReport = z.object({
   StatusItems: z
     .object({
@@ -137,11 +137,14 @@ const removals = (store: ServerTx, hostId: number): Promise<HostProfileRow[]> =>
     where: and(eq("host_id", hostId), eq("kind", "declaration"), eq("operation_type", "remove")),
   });
 
-const byIdentifier = (list: readonly Reported[]): ReadonlyMap<string, Reported> =>
+const byIdentifier = (list: readonly ReportedDeclaration[]): ReadonlyMap<string, ReportedDeclaration> =>
   new Map(list.map((one) => [one.identifier, one]));
 
 /** What is reported of earlier content does not count. */
-function current(listed: ReadonlyMap<string, Reported>, { identifier, token }: Declaration): Reported | undefined {
+function current(
+  listed: ReadonlyMap<string, ReportedDeclaration>,
+  { identifier, token }: Declaration,
+): ReportedDeclaration | undefined {
   const found = listed.get(identifier);
   return found?.["server-token"] === token ? found : undefined;
 }
@@ -149,14 +152,17 @@ function current(listed: ReadonlyMap<string, Reported>, { identifier, token }: D
 type DeclaredState = Omit<Extract<ProfileEvent, { type: "declared" }>, "type">;
 
 /** Null: the device has not processed it yet. */
-function stateOf(configuration: Reported, activation: Reported | undefined): DeclaredState | null {
+function stateOf(
+  configuration: ReportedDeclaration,
+  activation: ReportedDeclaration | undefined,
+): DeclaredState | null {
   for (const one of [configuration, activation])
     if (one?.valid === "invalid") return { state: "invalid", detail: detailOf(one) };
   if (configuration.valid !== "valid") return null;
   return { state: configuration.active ? "active" : "valid", detail: "" };
 }
 
-const detailOf = ({ reasons }: Reported): string =>
+const detailOf = ({ reasons }: ReportedDeclaration): string =>
   reasons
     .map(({ code, description }) => [code, description].filter((text) => text !== "").join(": "))
     .filter((text) => text !== "")

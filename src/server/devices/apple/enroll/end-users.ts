@@ -30,27 +30,30 @@ async function here(ctx: Context, entityId: string): Promise<ServiceProvider | n
   return url === null ? null : providerAt(url, mdmSsoApi.callback.path, entityId);
 }
 
-interface Started {
+interface StartedSignIn {
   /** Where the browser is sent. */
   readonly to: string;
   readonly cookie: string;
 }
 
 /** The browser of the setup assistant of a device that enrolls automatically. */
-export async function startEndUser(ctx: Context, asked: AutomaticRequest): Promise<Started | UpdateFirst> {
+export async function startEndUser(ctx: Context, asked: AutomaticRequest): Promise<StartedSignIn | UpdateFirst> {
   await requireAppleMdm(ctx);
   const { info, osVersion } = await assignedDevice(ctx, asked);
   return osVersion === null ? startSignIn(ctx, info) : { osVersion };
 }
 
 /** The browser of a user who enrolls their own device: which one it is, is not known. */
-export async function startAccount(ctx: Context): Promise<Started> {
+export async function startAccount(ctx: Context): Promise<StartedSignIn> {
   if (!isPremium(ctx)) throw premiumRequired();
   await requireAppleMdm(ctx);
   return startSignIn(ctx, { serial: "", udid: "" });
 }
 
-async function startSignIn(ctx: Context, device: { readonly serial: string; readonly udid: string }): Promise<Started> {
+async function startSignIn(
+  ctx: Context,
+  device: { readonly serial: string; readonly udid: string },
+): Promise<StartedSignIn> {
   await countSsoStep(ctx, "start", ctx.address);
   const settings = await endUserProvider(ctx);
   const { id, url } = await requestSignIn(ctx, settings, await here(ctx, settings.entity_id));

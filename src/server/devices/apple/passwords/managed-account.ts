@@ -115,11 +115,11 @@ async function changeFailed(inside: Inside, operation: Operation, { id }: Accoun
 const failureOf = ({ result }: Ending<AppleAnswer>): string =>
   result === null ? "The command was cancelled." : result.detail || `The device answered ${result.status}.`;
 
-type Recorded =
+type RecordedActivity =
   | { readonly type: "created_managed_local_account" | "rotated_managed_local_account_password" }
   | { readonly type: "failed_to_rotate_managed_local_account_password"; readonly detail: string };
 
-async function record(inside: Inside, id: number, { type, ...more }: Recorded): Promise<void> {
+async function record(inside: Inside, id: number, { type, ...more }: RecordedActivity): Promise<void> {
   const host = await inside.store.hosts.get(id);
   await recordActivity(
     inside,

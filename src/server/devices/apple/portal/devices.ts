@@ -59,7 +59,7 @@ interface Page {
 /** Devices per transaction. */
 const LOST_BATCH_SIZE = 500;
 
-interface Written {
+interface WrittenDevices {
   /** Hosts that were only expected, and whose device left the organization. */
   readonly gone: readonly number[];
 }
@@ -69,7 +69,7 @@ export async function writeDevices(
   services: Pick<Services, "clock" | "license">,
   tx: ServerTx,
   { token, page, labels }: Page,
-): Promise<Written> {
+): Promise<WrittenDevices> {
   const devices = latest(page);
   const serials = devices.map(({ serial_number }) => serial_number);
   const known = new Map(
@@ -167,7 +167,7 @@ export async function expectDeletedHosts(
 }
 
 /** Marks devices as gone that the full list did not name. */
-export async function removeUnseen(tx: ServerTx, rows: readonly DeviceRow[], now: string): Promise<Written> {
+export async function removeUnseen(tx: ServerTx, rows: readonly DeviceRow[], now: string): Promise<WrittenDevices> {
   await tx.portalDevices.update({
     where: oneOf(
       "id",

@@ -33,14 +33,14 @@ export async function assignmentOf(ctx: Context, id: number): Promise<DepAssignm
   };
 }
 
-interface Released {
+interface ReleaseResult {
   readonly host_id: number;
   readonly status: "success" | "failed";
   readonly error: string;
 }
 
 /** All hosts have to be there; those that the portal does not know fail one by one. */
-export async function releaseHosts(ctx: Context, ids: readonly number[]): Promise<{ results: Released[] }> {
+export async function releaseHosts(ctx: Context, ids: readonly number[]): Promise<{ results: ReleaseResult[] }> {
   const wanted = [...new Set(ids)];
   if (wanted.length === 0) throw invalid("ids", "must not be empty");
   if (wanted.length > BATCH_SIZE) throw invalid("ids", `at most ${BATCH_SIZE} hosts can be released at once`);
@@ -48,7 +48,7 @@ export async function releaseHosts(ctx: Context, ids: readonly number[]): Promis
   const unknown = wanted.find((id) => !hosts.has(id));
   if (unknown !== undefined) throw invalid("ids", `host ${unknown} was not found in the datastore`);
   const rows = await ctx.store.portalDevices.list({ where: and(oneOf("host_id", wanted), isNull("deleted_at")) });
-  const results = new Map<number, Released>(
+  const results = new Map<number, ReleaseResult>(
     wanted.map((id) => [id, { host_id: id, status: "failed", error: "the business portal does not know this host" }]),
   );
   for (const [tokenId, devices] of groupBy(rows, ({ token_id }) => token_id)) {

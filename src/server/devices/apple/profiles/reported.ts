@@ -7,10 +7,10 @@ import { and, eq, oneOf } from "../../../platform/store/query.ts";
 import { applyEvents, eventsOfReport, type InstalledProfile, type ProfileDeps } from "../../profiles/host-rows.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 
-type Reported = ReadonlyMap<number, readonly InstalledProfile[]>;
+type ReportedProfiles = ReadonlyMap<number, readonly InstalledProfile[]>;
 
 /** What would change by these reports, which are complete for each of the hosts. */
-export async function reportedEvents(store: Pick<ServerTx, "hostProfiles">, reported: Reported, now: number) {
+export async function reportedEvents(store: Pick<ServerTx, "hostProfiles">, reported: ReportedProfiles, now: number) {
   const where = and(
     oneOf("host_id", [...reported.keys()]),
     eq("kind", "profile"),
@@ -22,7 +22,7 @@ export async function reportedEvents(store: Pick<ServerTx, "hostProfiles">, repo
 }
 
 /** In the caller's transaction. */
-export async function writeReported(backing: ProfileDeps, reported: Reported, now: number): Promise<void> {
+export async function writeReported(backing: ProfileDeps, reported: ReportedProfiles, now: number): Promise<void> {
   await applyEvents(backing, await reportedEvents(backing.store, reported, now));
   await notifyProfiles(backing.store, { hostIds: [...reported.keys()] });
 }

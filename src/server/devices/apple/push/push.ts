@@ -172,7 +172,7 @@ async function pushOne(
   return outcomeOf(answer, Date.parse(target.token_at));
 }
 
-interface Pushed {
+interface PushedTarget {
   readonly target: PushTarget;
   readonly outcome: PushOutcome;
 }
@@ -180,7 +180,7 @@ interface Pushed {
 /** Pushes that were accepted or rejected are repeated by the reminder that `claim` has set. */
 async function record(
   services: Services,
-  pushed: readonly Pushed[],
+  pushed: readonly PushedTarget[],
   rows: ReadonlyMap<number, PushRow>,
 ): Promise<void> {
   const { store, clock } = services;

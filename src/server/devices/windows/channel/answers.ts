@@ -32,13 +32,13 @@ export async function keepAnswers(ctx: Context, hostId: number, message: SyncMes
   return byCommand.size > 0;
 }
 
-interface Answered {
+interface AnsweredCommand {
   readonly uuid: string;
   readonly replies: readonly SyncCommand[];
   readonly message: SyncMessage;
 }
 
-async function keepAnswer(ctx: Context, hostId: number, { uuid, replies, message }: Answered): Promise<void> {
+async function keepAnswer(ctx: Context, hostId: number, { uuid, replies, message }: AnsweredCommand): Promise<void> {
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const command = await commandOf(store, hostId, uuid);

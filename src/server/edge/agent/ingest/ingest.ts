@@ -47,7 +47,7 @@ interface Ingest {
   stop(): Promise<void>;
 }
 
-interface Planned {
+interface PlannedWrite {
   readonly item: IngestItem;
   readonly row: HostRow;
   readonly set: Partial<HostRow>;
@@ -73,7 +73,7 @@ export async function createIngest(
   const sources = await startSources(services);
   const osVersions = createOsVersions(services);
 
-  function planHost(item: IngestItem, row: HostRow): Omit<Planned, "row"> {
+  function planHost(item: IngestItem, row: HostRow): Omit<PlannedWrite, "row"> {
     const { results } = item;
     const now = services.clock.now();
     const set: Partial<HostRow> = {};
@@ -109,7 +109,7 @@ export async function createIngest(
   async function run(items: readonly IngestItem[]): Promise<null[]> {
     const doubts = new Map(items.map(({ state }) => [state, state.doubts]));
     const rows = new Map((await store.hosts.getMany(items.map(({ state }) => state.id))).map((row) => [row.id, row]));
-    const planned: Planned[] = [];
+    const planned: PlannedWrite[] = [];
     for (const item of await withoutRefused(items, rows)) {
       const row = rows.get(item.state.id);
       if (row) planned.push({ ...planHost(item, row), row });
@@ -173,7 +173,7 @@ export async function createIngest(
     );
   }
 
-  async function planSystems(planned: readonly Planned[]): Promise<void> {
+  async function planSystems(planned: readonly PlannedWrite[]): Promise<void> {
     const systems = await osVersions.ids(
       planned.flatMap(({ row, changes }) => (changes?.os ? [{ hostId: row.id, system: changes.os }] : [])),
     );
@@ -186,7 +186,7 @@ export async function createIngest(
   }
 
   /** Plans policy answers, and sets the policy revision that each host has now reported. */
-  async function planPolicyAnswers(planned: readonly Planned[]): Promise<PlannedAnswers> {
+  async function planPolicyAnswers(planned: readonly PlannedWrite[]): Promise<PlannedAnswers> {
     const reporting = planned.filter(({ item }) => item.results.policiesReported);
     if (reporting.length === 0) return { plan: null, reports: [] };
     const newest = reporting.reduce((most, { item }) => Math.max(most, item.results.policiesRevision ?? 0), 0);
@@ -211,7 +211,7 @@ export async function createIngest(
     return planPolicies(store, snapshot, items);
   }
 
-  async function planDetails(planned: readonly Planned[]): Promise<HostDetailsRow[]> {
+  async function planDetails(planned: readonly PlannedWrite[]): Promise<HostDetailsRow[]> {
     const reporting = planned.filter(({ item, values }) => values !== null || item.results.additional.size > 0);
     if (reporting.length === 0) return [];
     const old = new Map(
@@ -237,7 +237,7 @@ export async function createIngest(
     return Object.fromEntries([...reported].filter(([name]) => Object.hasOwn(asked, name)));
   }
 
-  async function planLabels(planned: readonly Planned[]): Promise<PlannedLabels> {
+  async function planLabels(planned: readonly PlannedWrite[]): Promise<PlannedLabels> {
     const join: Membership["join"][number][] = [];
     const leave: Membership["leave"][number][] = [];
     const reporting = planned.filter(({ item }) => item.results.labelsReported);

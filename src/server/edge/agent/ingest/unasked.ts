@@ -12,7 +12,7 @@ export const UNASKED = hostLimit("unasked_inventory", {
 /** Cost of a message, however small it is: storing it costs more than its text. */
 const LEAST = 512 * 1024;
 
-interface Sent {
+interface SentMessage {
   readonly row: HostRow;
   /** The length of the message. */
   readonly length: number;
@@ -32,7 +32,7 @@ function isAsked(row: HostRow, now: number, interval: number): boolean {
 /** The hosts whose inventory was not asked for, and is too much. */
 export async function refusedInventories(
   services: Pick<Services, "store" | "clock" | "log" | "metrics" | "settings">,
-  sent: readonly Sent[],
+  sent: readonly SentMessage[],
 ): Promise<ReadonlySet<number>> {
   const now = services.clock.now();
   const unasked = sent.filter(({ row }) => !isAsked(row, now, services.settings.detail_interval));

@@ -10,10 +10,15 @@ export const COMMAND_PAGE = "command_page";
 
 const looks: Record<CommandStatus, string> = { ran: "good", pending: "note", failed: "bad" };
 
-type Listed = z.output<typeof commandsApi.list.response>;
+type ListedCommands = z.output<typeof commandsApi.list.response>;
 
 /** The last changed come first. */
-export function commandCard(ctx: Context, path: string, params: URLSearchParams, { results, meta }: Listed): Html {
+export function commandCard(
+  ctx: Context,
+  path: string,
+  params: URLSearchParams,
+  { results, meta }: ListedCommands,
+): Html {
   return html`<section class="card" aria-labelledby="commands"><h2 id="commands">Commands</h2>
 ${
   results.length === 0

@@ -131,10 +131,10 @@ async function invitePage(visit: Visit): Promise<Answer> {
   return "invite" in found ? inviteForm(visit, found) : found;
 }
 
-type Invited = ReplyOf<typeof invitesApi.show>;
+type InviteReply = ReplyOf<typeof invitesApi.show>;
 
 /** The invite of the link, or a page for an invite that was used, withdrawn or has expired. */
-async function inviteOf({ ctx, params }: Visit): Promise<Invited | PageContent> {
+async function inviteOf({ ctx, params }: Visit): Promise<InviteReply | PageContent> {
   try {
     return await call(ctx, invitesApi.show, { params: { token: params.token ?? "" } });
   } catch (error) {
@@ -144,7 +144,7 @@ async function inviteOf({ ctx, params }: Visit): Promise<Invited | PageContent> 
   }
 }
 
-function inviteForm(visit: Visit, { invite }: Invited, error?: ApiError): PageContent {
+function inviteForm(visit: Visit, { invite }: InviteReply, error?: ApiError): PageContent {
   const token = visit.params.token ?? "";
   const name = visit.form.get("name") ?? invite.name;
   const known = ["name", "password", "password_confirmation"];

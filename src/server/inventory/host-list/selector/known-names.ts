@@ -12,7 +12,7 @@ import { refusing } from "./where.ts";
 
 type Deps = Pick<Context, "store" | "user">;
 
-interface Named {
+interface NamesInText {
   readonly labels: Word[];
   readonly teams: Word[];
 }
@@ -67,8 +67,8 @@ function noSuch(kind: string, { text, at }: Word, known: readonly string[]): Sel
   return new SelectorError(at, `there is no ${kind} "${text}"${hint(text, known)}`);
 }
 
-function namedIn(expression: Expression): Named {
-  const found: Named = { labels: [], teams: [] };
+function namedIn(expression: Expression): NamesInText {
+  const found: NamesInText = { labels: [], teams: [] };
   const look = (one: Expression): void => {
     if (one.kind === "and" || one.kind === "or") for (const part of one.parts) look(part);
     else if (one.kind === "not") look(one.part);

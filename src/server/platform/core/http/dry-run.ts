@@ -29,13 +29,13 @@ export function wantsDryRun({ headers }: Pick<Context, "headers">): boolean {
   throw badRequest(`${DRY_RUN} must be true or false`, DRY_RUN);
 }
 
-interface Tried {
+interface TrialResult {
   readonly value: unknown;
   readonly unchecked: readonly string[];
 }
 
 /** Runs the work in its own context: everything that it writes, sends, counts or caches is discarded. */
-export async function dryRun(ctx: Context, work: (inside: Context) => Promise<unknown>): Promise<Tried> {
+export async function dryRun(ctx: Context, work: (inside: Context) => Promise<unknown>): Promise<TrialResult> {
   if (running >= MAX_CONCURRENT) throw overloaded("too many dry runs are under way; try again");
   running++;
   try {
@@ -62,7 +62,7 @@ async function once(ctx: Context, work: (inside: Context) => Promise<unknown>) {
     log: ctx.log.child({ dry_run: true }),
     dryRun: { unchecked: (what) => void unchecked.add(what) },
   };
-  const running = work(inside).then((value): Tried => ({ value: masked(value), unchecked: [...unchecked] }));
+  const running = work(inside).then((value): TrialResult => ({ value: masked(value), unchecked: [...unchecked] }));
   await running.catch(() => {});
   await inside.running.stop();
   const conflicted = await trial.end();

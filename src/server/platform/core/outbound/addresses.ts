@@ -42,13 +42,13 @@ function isOfMachine(address: string): boolean {
   return family !== 0 && ofMachine.check(bare, family === 6 ? "ipv6" : "ipv4");
 }
 
-interface Allowed {
+interface AllowedAddresses {
   readonly networks: BlockList;
   readonly hosts: ReadonlySet<string>;
   readonly domains: readonly string[];
 }
 
-const readAllowed = memo((entries: readonly string[]): Allowed => {
+const readAllowed = memo((entries: readonly string[]): AllowedAddresses => {
   const hosts = new Set<string>();
   const domains: string[] = [];
   for (const entry of entries) {
@@ -59,7 +59,8 @@ const readAllowed = memo((entries: readonly string[]): Allowed => {
   return { networks: blockList(entries.filter(isNetwork)), hosts, domains };
 });
 
-const allowedOf = (settings: Pick<Settings, "outbound_allow">): Allowed => readAllowed(settings.outbound_allow);
+const allowedOf = (settings: Pick<Settings, "outbound_allow">): AllowedAddresses =>
+  readAllowed(settings.outbound_allow);
 
 /** Lower case, without a trailing dot and without the brackets around an IPv6 address. */
 export const plainHost = (host: string): string =>

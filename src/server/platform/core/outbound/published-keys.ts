@@ -38,7 +38,7 @@ export const publishedKeys = (name: string): PublishedKeys =>
 /** The keys cannot be read now. */
 export class KeysUnavailable extends Error {}
 
-interface Expected {
+interface ExpectedToken {
   /** Where the keys are. */
   readonly url: string;
   readonly audience: string | string[];
@@ -51,7 +51,7 @@ export async function readSigned(
   ctx: Context,
   keys: PublishedKeys,
   token: string,
-  expected: Expected,
+  expected: ExpectedToken,
 ): Promise<JWTPayload | null> {
   if (!namesKey(token)) return null;
   for (const again of [false, true]) {

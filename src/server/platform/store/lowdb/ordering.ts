@@ -64,14 +64,14 @@ function readTerm(memory: Memory, memoryTable: MemoryTable, { column, direction,
   return { sign, value: (row) => (rows.get(row[on] as number)?.[column] ?? null) as Value };
 }
 
-interface Placed {
+interface PlacedRow {
   readonly row: MemoryRow;
   readonly position: Value[];
 }
 
 /** The first `count` rows of those offered, kept in a heap with the last of them at the top. */
 class FirstFew {
-  private readonly heap: Placed[] = [];
+  private readonly heap: PlacedRow[] = [];
   private readonly ordering: Ordering;
   private readonly count: number;
 
@@ -124,7 +124,7 @@ class FirstFew {
   }
 }
 
-const sortPlaced = (ordering: Ordering, placed: Placed[]): MemoryRow[] =>
+const sortPlaced = (ordering: Ordering, placed: PlacedRow[]): MemoryRow[] =>
   placed.sort((a, b) => ordering.comparePositions(a.position, b.position)).map(({ row }) => row);
 
 /** Runs a select. Returns rows in their in-memory form. */
@@ -157,7 +157,7 @@ export function select(memory: Memory, memoryTable: MemoryTable, query: Select):
   }
 
   const few = new FirstFew(ordering, needed);
-  const all: Placed[] = [];
+  const all: PlacedRow[] = [];
   for (const row of filter.rows(memoryTable, where)) {
     if (after && ordering.compare(row, after) <= 0) continue;
     if (needed * 4 < total) few.offer(row);

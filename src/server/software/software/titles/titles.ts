@@ -15,11 +15,11 @@ export interface OfferFilter {
   readonly exclude_svc_maintained_apps: boolean;
 }
 
-type Shown<T> = Partial<
+type ShownExtras<T> = Partial<
   Pick<T, keyof T & ("icon_url" | "display_name" | "software_package" | "packages" | "app_store_app" | "hash_sha256")>
 >;
-export type ListedExtras = Shown<SoftwareTitle>;
-export type DetailedExtras = Shown<SoftwareTitleDetails>;
+export type ListedExtras = ShownExtras<SoftwareTitle>;
+export type DetailedExtras = ShownExtras<SoftwareTitleDetails>;
 
 /** What a feature adds to titles. Teams: 0 is hosts without a team, undefined all that the caller may see. */
 export interface TitleExtras {

@@ -12,7 +12,7 @@ export interface FoundVulnerability {
   readonly resolved_in_version: string | null;
 }
 
-interface Stored extends FoundVulnerability {
+interface StoredVulnerability extends FoundVulnerability {
   readonly id: number;
   readonly version: number;
 }
@@ -21,8 +21,8 @@ interface Stored extends FoundVulnerability {
 interface Rows {
   /** The versions that are not deleted. */
   existing(versions: readonly number[]): Promise<number[]>;
-  list(versions: readonly number[]): Promise<Stored[]>;
-  put(found: readonly Omit<Stored, "id">[]): Promise<unknown>;
+  list(versions: readonly number[]): Promise<StoredVulnerability[]>;
+  put(found: readonly Omit<StoredVulnerability, "id">[]): Promise<unknown>;
   remove(ids: readonly number[]): Promise<unknown>;
 }
 
@@ -77,16 +77,20 @@ export const replaceVulnerabilities = (
 interface Change {
   /** Ids of rows. */
   readonly gone: readonly number[];
-  readonly changed: readonly Omit<Stored, "id">[];
+  readonly changed: readonly Omit<StoredVulnerability, "id">[];
   readonly fresh: readonly string[];
 }
 
 /** Called for each of many thousand versions, so it makes no values that it does not return. */
-function changeOf(version: number, stored: readonly Stored[], found: readonly FoundVulnerability[]): Change {
+function changeOf(
+  version: number,
+  stored: readonly StoredVulnerability[],
+  found: readonly FoundVulnerability[],
+): Change {
   const wanted = new Map<string, string | null>();
   for (const { cve, resolved_in_version } of found) wanted.set(cve.toUpperCase(), resolved_in_version);
   const gone: number[] = [];
-  const changed: Omit<Stored, "id">[] = [];
+  const changed: Omit<StoredVulnerability, "id">[] = [];
   const known = new Set<string>();
   for (const { id, cve, resolved_in_version: before } of stored) {
     const resolved_in_version = wanted.get(cve);

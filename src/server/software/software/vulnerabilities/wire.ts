@@ -10,7 +10,7 @@ import type { RowOf } from "../../../platform/store/table.ts";
 import { UNKNOWN_SCORE, UNKNOWN_TIME, type vulnerabilities } from "./tables.ts";
 
 type VulnerabilityRow = RowOf<typeof vulnerabilities>;
-type Described = Pick<
+type DescribedRow = Pick<
   VulnerabilityRow,
   "is_described" | "cvss_score" | "epss_probability" | "cisa_known_exploit" | "cve_published" | "cve_description"
 >;
@@ -22,7 +22,7 @@ export type CveDetails = Required<
 >;
 
 /** Premium fields. Null: not known. */
-export function detailsOf(row: Described | undefined): CveDetails {
+export function detailsOf(row: DescribedRow | undefined): CveDetails {
   if (!row?.is_described)
     return {
       cvss_score: null,

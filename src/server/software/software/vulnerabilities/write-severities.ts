@@ -17,7 +17,7 @@ const columns = [
 
 export type Severity = Pick<RowOf<typeof software>, (typeof columns)[number]>;
 
-type Compared = Pick<RowOf<typeof software>, "id" | "generated_cpe" | "is_matched">;
+type ComparedVersion = Pick<RowOf<typeof software>, "id" | "generated_cpe" | "is_matched">;
 
 export const notVulnerable: Omit<Severity, "id"> = {
   is_vulnerable: false,
@@ -42,8 +42,8 @@ export async function writeVersions(
   const severityOf = byId(severities);
   const where = oneOf("id", [...new Set([...severityOf.keys(), ...products.keys()])]);
   const other: Severity[] = [];
-  const compared: Compared[] = [];
-  const both: (Severity & Compared)[] = [];
+  const compared: ComparedVersion[] = [];
+  const both: (Severity & ComparedVersion)[] = [];
   for (const row of await tx.software.pick([...columns, ...comparedColumns], { where })) {
     const { id } = row;
     const severity = severityOf.get(id);

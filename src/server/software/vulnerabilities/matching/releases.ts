@@ -41,7 +41,7 @@ async function releasesBySystem(store: ServerTx): Promise<Map<number, string>> {
 }
 
 /** Sets of releases by version; equal sets are the same list, because there are few. */
-class Collected implements Releases {
+class CollectedReleases implements Releases {
   readonly #installed = new Set<number>();
   readonly #sets = new Map<number, readonly string[]>();
   readonly #known = new Map<string, readonly string[]>();
@@ -95,7 +95,7 @@ const isOn = (systems: ReadonlyMap<number, string>): Predicate => oneOf("os_vers
 
 /** The releases of all versions, from the lists of all hosts with these distributions. */
 export async function allReleases(store: ServerTx, signal: AbortSignal): Promise<Releases> {
-  const found = new Collected();
+  const found = new CollectedReleases();
   const systems = await releasesBySystem(store);
   if (systems.size === 0) return found;
   for await (const hosts of store.hosts.pages({ where: isOn(systems) }, HOSTS, ["id", "os_version_id"])) {
@@ -113,7 +113,7 @@ export async function allReleases(store: ServerTx, signal: AbortSignal): Promise
 
 /** The releases of new versions, from some of the hosts that have them. */
 export async function releasesOf(store: ServerTx, ids: readonly number[]): Promise<Releases> {
-  const found = new Collected();
+  const found = new CollectedReleases();
   const systems = await releasesBySystem(store);
   const wanted = new Set(ids);
   const seen = new Set<number>();

@@ -17,9 +17,12 @@ import { count } from "../../work.ts";
 import { type CredentialsWanted, checkName, credentialsThings, readCredentials } from "./value.ts";
 
 /** What the directory has accepted, by the change that asks for it. */
-type Accepted = ReadonlyMap<RequestedChange, { readonly before: CredentialsRow | null; readonly wanted: Credentials }>;
+type AcceptedCredentials = ReadonlyMap<
+  RequestedChange,
+  { readonly before: CredentialsRow | null; readonly wanted: Credentials }
+>;
 
-export const directoryCredentials: Kind<CredentialsRow | null, CredentialsWanted, Accepted> = {
+export const directoryCredentials: Kind<CredentialsRow | null, CredentialsWanted, AcceptedCredentials> = {
   name: "directory_credentials",
   owners: ["global"],
   per: "many",

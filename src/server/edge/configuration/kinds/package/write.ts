@@ -45,10 +45,10 @@ const scopeOf = ({ teams }: Work, owner: string | null): TeamScope =>
     : { team_id: teams.get(owner)!.id, team_name: owner };
 
 /** A package that no object has any more after an apply, with the change that caused it. */
-type Left = { readonly entry: PackageEntry; readonly by: RequestedChange };
+type LeftPackage = { readonly entry: PackageEntry; readonly by: RequestedChange };
 
 interface StoredPackages {
-  readonly left: readonly Left[];
+  readonly left: readonly LeftPackage[];
   readonly sizes: PackageSizes;
 }
 
@@ -77,7 +77,7 @@ export async function writePackages(work: Work, { rows, steps, gone, prepared }:
       await write(work.ctx, { step, found, labels, team, title_id });
     });
   }
-  const left: readonly Left[] = giving.filter(({ entry }) => titles.isLeft(entry));
+  const left: readonly LeftPackage[] = giving.filter(({ entry }) => titles.isLeft(entry));
   work.kept.set(KIND, { left, sizes } satisfies StoredPackages);
   count(work, changed);
 }

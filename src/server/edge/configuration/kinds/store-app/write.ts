@@ -69,7 +69,7 @@ const scopeOf = ({ teams }: Work, owner: string | null): TeamScope =>
     : { team_id: teams.get(owner)!.id, team_name: owner };
 
 /** A row that no object has any more after an apply, with the change that caused it. */
-type Left = { readonly row: StoreAppRow; readonly by: RequestedChange };
+type LeftApp = { readonly row: StoreAppRow; readonly by: RequestedChange };
 
 export async function writeApps(work: Work, { rows, steps, gone, prepared }: AppPart): Promise<void> {
   const changed = steps.filter((step) => differs(work, step, step.wanted.value));
@@ -101,7 +101,7 @@ export async function writeApps(work: Work, { rows, steps, gone, prepared }: App
         taken.add(now.id);
       }
     });
-  const left: readonly Left[] = giving.filter(({ row }) => !taken.has(row.id));
+  const left: readonly LeftApp[] = giving.filter(({ row }) => !taken.has(row.id));
   work.kept.set(KIND, left);
   count(work, changed);
 }
@@ -124,7 +124,7 @@ function givenOf({ value, platform, configuration }: StoreAppWanted, row: StoreA
 
 /** After policies have been written, which may install an app that is deleted no more. */
 export async function deleteApps(work: Work, { gone }: AppPart): Promise<void> {
-  for (const { row, by } of (work.kept.get(KIND) ?? []) as readonly Left[])
+  for (const { row, by } of (work.kept.get(KIND) ?? []) as readonly LeftApp[])
     await locating(by, () => removeAppOfTitle(work.ctx, scopeOf(work, by.owner), row.title_id));
   count(work, gone);
 }

@@ -26,10 +26,10 @@ export async function open(from: Bucket, key: string, range: ByteRange | undefin
   }
 }
 
-type Opened = NonNullable<Awaited<ReturnType<typeof open>>>;
+type OpenedObject = NonNullable<Awaited<ReturnType<typeof open>>>;
 
 /** Reads the content to its end, and continues after interruptions where they happened. */
-export function resuming(from: Bucket, key: string, start: number, first: Opened): Readable {
+export function resuming(from: Bucket, key: string, start: number, first: OpenedObject): Readable {
   const { limits, failed } = from;
   let current = first.content;
   async function* bytes() {

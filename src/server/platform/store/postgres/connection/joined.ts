@@ -3,7 +3,7 @@
 // round trip, and none runs if one before it has failed, for example BEGIN.
 import pg from "pg";
 
-interface Named {
+interface NamedStatement {
   readonly text: string;
   readonly values: readonly unknown[];
   /** The name under which the statement is prepared on the connection; undefined: it is not. */
@@ -36,12 +36,12 @@ const Query = pg.Query as unknown as new (config: { text: string; queryMode: "ex
 class JoinedQuery extends Query {
   /** How long to wait for the answers, in milliseconds; undefined: as the client does. */
   readonly query_timeout: number | undefined;
-  private readonly statements: readonly Named[];
+  private readonly statements: readonly NamedStatement[];
   /** What Postgres has yet to parse, in this order. */
-  private parsing: Pick<Named, "text" | "name">[] = [];
+  private parsing: Pick<NamedStatement, "text" | "name">[] = [];
   private hasFailed = false;
 
-  constructor(statements: readonly Named[], timeout: number | undefined) {
+  constructor(statements: readonly NamedStatement[], timeout: number | undefined) {
     super({ text: statements[0]!.text, queryMode: "extended" });
     this.statements = statements;
     this.query_timeout = timeout;
@@ -49,7 +49,7 @@ class JoinedQuery extends Query {
 
   override prepare(connection: Connection): void {
     const { parsedStatements: parsed, submittedNamedStatements: submitted } = connection;
-    const isNew = ({ name }: Named) => name === undefined || (parsed[name] ?? submitted[name]) === undefined;
+    const isNew = ({ name }: NamedStatement) => name === undefined || (parsed[name] ?? submitted[name]) === undefined;
     for (const statement of this.statements) {
       if (isNew(statement)) this.parsing.push(statement);
       const { text, values, name } = statement;
@@ -103,7 +103,7 @@ class JoinedQuery extends Query {
 /** Returns a result for each statement. Throws the error of the first one that fails. */
 export function runJoined(
   client: pg.ClientBase,
-  statements: readonly Named[],
+  statements: readonly NamedStatement[],
   timeout: number | undefined,
 ): Promise<pg.QueryResult[]> {
   return new Promise((done, failed) => {
