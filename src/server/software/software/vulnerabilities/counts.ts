@@ -14,7 +14,7 @@ import { oneOf } from "../../../platform/store/query.ts";
 import { addToScope } from "./add-counts.ts";
 import { correctCritical } from "./critical.ts";
 import { isDue, recountVulnerabilities } from "./recount.ts";
-import { changeState, LOCK, stateOf } from "./state.ts";
+import { changeState, stateOf, VULNERABILITY_COUNTS_LOCK } from "./state.ts";
 
 /** Recorded differences that are added in one transaction. */
 const WRITE_BATCH_SIZE = 200;
@@ -56,7 +56,7 @@ export async function addVulnerabilityCounts(
       await changeState(tx, state, { counted_at: now, generation: (state?.generation ?? 0) + 1 });
       return waiting.length === WRITE_BATCH_SIZE;
     },
-    { lock: LOCK },
+    { lock: VULNERABILITY_COUNTS_LOCK },
   );
 }
 

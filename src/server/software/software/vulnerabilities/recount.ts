@@ -8,7 +8,7 @@ import type { ServerStore, ServerTx } from "../../../platform/core/tables.ts";
 import { addToScope } from "./add-counts.ts";
 import { type Counts, countHosts } from "./count-hosts.ts";
 import { correctCritical } from "./critical.ts";
-import { changeState, LOCK, type State, stateOf } from "./state.ts";
+import { changeState, type State, stateOf, VULNERABILITY_COUNTS_LOCK } from "./state.ts";
 
 /** For how long differences wait at most while a server counts all hosts. */
 const RECOUNT_TIME = minutes(10);
@@ -39,7 +39,7 @@ export async function recountVulnerabilities(
       await changeState(tx, state, set);
       return set.generation;
     },
-    { lock: LOCK },
+    { lock: VULNERABILITY_COUNTS_LOCK },
   );
   let isDone = false;
   try {
@@ -56,7 +56,7 @@ export async function recountVulnerabilities(
           await work(tx, state);
           return true;
         },
-        { lock: LOCK },
+        { lock: VULNERABILITY_COUNTS_LOCK },
       );
     const corrected = await correct(store, found, write, signal);
     if (corrected === null) return false;
@@ -75,7 +75,7 @@ export async function recountVulnerabilities(
         if (state) await changeState(tx, state, { recount_until: null, ...(isDone ? {} : { is_due: true }) });
         await tx.notify(channels.vulnerabilityCounts, "");
       },
-      { lock: LOCK },
+      { lock: VULNERABILITY_COUNTS_LOCK },
     );
   }
 }

@@ -6,7 +6,7 @@ import type { RowOf } from "../../../platform/store/table.ts";
 import type { vulnerabilityCountState } from "./tables.ts";
 
 /** Lock for transactions that change counts. */
-export const LOCK = "vulnerability_counts";
+export const VULNERABILITY_COUNTS_LOCK = "vulnerability_counts";
 
 export type State = RowOf<typeof vulnerabilityCountState>;
 
