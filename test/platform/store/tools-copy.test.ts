@@ -110,14 +110,16 @@ describe("copying a store", () => {
   it("detects a target that does not store the data correctly", async () => {
     const [source, target] = [await open("lowdb"), await open("postgres")];
     await fillStore(source);
-    const spoiling = new Proxy(target, {
-      get(on, key) {
-        const value: unknown = Reflect.get(on, key);
-        return key === "details"
-          ? Object.assign(Object.create(value as object), { pages: source.tags.pages.bind(source.tags) })
-          : value;
-      },
-    });
+    /** The same object with another member. Methods are called on the object itself, which has private fields. */
+    const withMember = <T extends object>(object: T, name: keyof T, member: unknown): T =>
+      new Proxy(object, {
+        get(on, key) {
+          const value: unknown = key === name ? member : Reflect.get(on, key);
+          return typeof value === "function" && key !== name ? value.bind(on) : value;
+        },
+      });
+    const pages = source.tags.pages.bind(source.tags);
+    const spoiling = withMember(target, "details", withMember(target.details, "pages", pages));
     await expect(copyStore(source, spoiling)).rejects.toThrow(CopyDiffers);
   });
 });
