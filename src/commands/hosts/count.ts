@@ -2,6 +2,7 @@ import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { labelFlag, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { noteMissingDataFor } from "../../cli/topics/vulnerabilities/no-data.ts";
 
 const listOnly = [
   "order_key",
@@ -32,5 +33,6 @@ export default class HostsCount extends ClientCommand {
     const reply = await this.call(hostsApi.count, { query });
     if (this.structured) await this.printOne(reply, { schema: () => hostsApi.count.response });
     else this.log([reply.count, reply.digest].filter((part) => part !== undefined).join(" "));
+    await noteMissingDataFor(this, flags.where);
   }
 }

@@ -9,6 +9,7 @@ import { durationMs } from "../../cli/output/text.ts";
 import { Changes, Picture, watchFlags } from "../../cli/output/watch.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { hostView } from "../../cli/topics/hosts/view.ts";
+import { noteMissingDataFor } from "../../cli/topics/vulnerabilities/no-data.ts";
 import { Unreachable } from "../../client/errors.ts";
 import { plural } from "../../text/plural.ts";
 import { visible } from "../../text/printable.ts";
@@ -49,6 +50,7 @@ export default class HostsList extends ClientCommand {
     const read = () => this.rows(hostsApi.list, { query }, "hosts");
     if (flags.watch) return this.watch(read, flags.interval ?? "5s", flags.times ?? Number.POSITIVE_INFINITY);
     await this.printList(this.pages(hostsApi.list, { query }, "hosts"), hostView(this.relativeTimes, this.io.now()));
+    await noteMissingDataFor(this, flags.where);
   }
 
   private async watch(read: () => Promise<Host[]>, interval: string, times: number): Promise<void> {

@@ -18,3 +18,8 @@ export async function noteMissingData(command: ClientCommand, reply?: Reply): Pr
   if (vulnerability_data_imported_at === null) command.note(NO_DATA);
   return vulnerability_data_imported_at === null;
 }
+
+/** Says so after a list of hosts that are chosen by their vulnerabilities. A mistake of the selector is the server's to report. */
+export async function noteMissingDataFor(command: ClientCommand, where: string | undefined): Promise<void> {
+  if (where !== undefined && /\bcve\b/i.test(where)) await noteMissingData(command);
+}
