@@ -110,7 +110,7 @@ describe("copying a store", () => {
   it("detects a target that does not store the data correctly", async () => {
     const [source, target] = [await open("lowdb"), await open("postgres")];
     await fillStore(source);
-    /** The same object with another member. Methods are called on the object itself, which has private fields. */
+    /** A copy of an object in which one member is another one. Methods are called on the object itself, which has private fields. */
     const withMember = <T extends object>(object: T, name: keyof T, member: unknown): T =>
       new Proxy(object, {
         get(on, key) {
