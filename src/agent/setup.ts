@@ -5,7 +5,7 @@ import { type IdentityKey, identityKeys } from "./options.ts";
 import { managedPreferences, type Preferences } from "./preferences.ts";
 import { defaultStateDir } from "./service/plan.ts";
 
-export interface GivenSetup {
+export interface SetupInput {
   readonly "server-url"?: string | undefined;
   readonly "enroll-secret-file"?: string | undefined;
   readonly "ca-file"?: string | undefined;
@@ -66,7 +66,7 @@ function plainUrl(text: string): string {
 const isPlainPath = (path: string): boolean => !/["\p{Cc}\u2028\u2029]/u.test(path);
 
 export async function readSetup(
-  flags: GivenSetup,
+  flags: SetupInput,
   env: Readonly<Record<string, string | undefined>>,
   preferences: () => Promise<Preferences> = managedPreferences,
 ): Promise<AgentSetup> {

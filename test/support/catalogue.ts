@@ -7,7 +7,7 @@ import { Manifest } from "../../src/server/software/catalogue/format.ts";
 import type { TestApp } from "./app.ts";
 import { startFake } from "./ca-fakes.ts";
 
-export interface GivenApp {
+export interface AppInput {
   name?: string;
   slug: string;
   versions?: object[];
@@ -25,7 +25,7 @@ export const catalogueVersion = (more: object = {}) => ({
 });
 
 /** Writes a catalogue; with a key, it is signed and names the digests of its files. */
-export function writeCatalogue(dir: string, apps: readonly GivenApp[], key?: KeyObject): void {
+export function writeCatalogue(dir: string, apps: readonly AppInput[], key?: KeyObject): void {
   const entries = apps.map(
     ({ name, slug, versions = [catalogueVersion()], refs = { in: "#!/bin/sh", out: "#!/bin/sh" }, platform }) => {
       const file = join(dir, `${slug}.json`);

@@ -1,7 +1,7 @@
 // What `svc agent run` and `svc agent install` have in common.
 import * as Flags from "@oclif/core/flags";
 import { identityKeys } from "../../../agent/options.ts";
-import { type AgentSetup, type GivenSetup, readSetup, SetupError } from "../../../agent/setup.ts";
+import { type AgentSetup, readSetup, SetupError, type SetupInput } from "../../../agent/setup.ts";
 import { failed, usage } from "../../errors.ts";
 
 export const agentSetupFlags = {
@@ -37,7 +37,7 @@ export const agentSetupFlags = {
 
 /** What is missing or wrong is an error of the command line. */
 export async function agentSetup(
-  flags: GivenSetup,
+  flags: SetupInput,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<AgentSetup> {
   return asCliError(() => readSetup(flags, env));

@@ -1,12 +1,12 @@
 import type { Context } from "../../platform/core/context.ts";
 import { eq } from "../../platform/store/query.ts";
 import { hasExpired } from "../users/invited.ts";
-import type { GivenRoles } from "../users/roles.ts";
+import type { RolesInput } from "../users/roles.ts";
 import { rolesOf } from "./view.ts";
 
 interface Offer {
   /** Null if the teams of the invite no longer exist. */
-  readonly roles: GivenRoles | null;
+  readonly roles: RolesInput | null;
   readonly position: string;
 }
 

@@ -7,14 +7,14 @@ import { spendInvite } from "../invites/spend.ts";
 import { endSessions } from "../sessions/service.ts";
 import { type Account, managedAccount } from "../users/access.ts";
 import { addUser } from "../users/add.ts";
-import { type GivenRoles, keepAnAdmin, markEdited, noRoles, rolesAfter, writeRoles } from "../users/roles.ts";
+import { keepAnAdmin, markEdited, noRoles, type RolesInput, rolesAfter, writeRoles } from "../users/roles.ts";
 
 export interface SsoPerson {
   /** Lower case. */
   readonly email: string;
   readonly name: string;
   /** The roles from the identity provider. Null if it sends none. */
-  readonly roles: GivenRoles | null;
+  readonly roles: RolesInput | null;
 }
 
 export const userOfEmail = ({ store }: Pick<Context, "store">, email: string): Promise<UserRow | null> =>
@@ -37,7 +37,7 @@ export async function addSsoUser(ctx: Context, { email, name, roles }: SsoPerson
  * Gives the account the roles from the identity provider. A change ends its sessions. Call it in the same way as
  * `addSsoUser`.
  */
-export async function followSsoRoles(ctx: Context, id: number, given: GivenRoles): Promise<void> {
+export async function followSsoRoles(ctx: Context, id: number, given: RolesInput): Promise<void> {
   const inside = within({ ...ctx, user: service }, ctx.store);
   const { user, roles }: Account = await managedAccount(inside, id);
   const after = await rolesAfter(inside, roles, given, user.api_only);

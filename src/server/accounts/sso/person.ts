@@ -3,7 +3,7 @@ import { roles as roleNames } from "../../../api/access.ts";
 import { isEmail } from "../../../api/fields.ts";
 import type { Assertion } from "../../platform/saml/assertion.ts";
 import { SsoRefusal } from "../../platform/saml/refusal.ts";
-import type { GivenRoles } from "../users/roles.ts";
+import type { RolesInput } from "../users/roles.ts";
 import type { SsoPerson } from "./account.ts";
 
 /** The email address in the NameID, in the form stored in accounts. */
@@ -49,7 +49,7 @@ const PREFIX = "SVC_JIT_USER_ROLE_";
  * The roles in the attributes. Null if there are none. The service that assigns roles checks whether they are
  * allowed.
  */
-function rolesOf({ attributes }: Assertion, email: string): GivenRoles | null {
+function rolesOf({ attributes }: Assertion, email: string): RolesInput | null {
   let global: string | undefined;
   const teams: { id: number; role: string }[] = [];
   for (const [name, values] of attributes) {

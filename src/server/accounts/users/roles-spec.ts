@@ -5,7 +5,7 @@ import { nameKey } from "../../platform/core/name-key.ts";
 import { eq, oneOf } from "../../platform/store/query.ts";
 import { endSessionsOfChangedRoles } from "../sessions/service.ts";
 import { type Account, checkListedTeams, visibleAccount } from "./access.ts";
-import { type GivenRoles, rolesAfter, writeRoles } from "./roles.ts";
+import { type RolesInput, rolesAfter, writeRoles } from "./roles.ts";
 import { cleanEmail } from "./rules.ts";
 
 /** Sets the roles of all listed users, or of none if one of them is not allowed. */
@@ -25,7 +25,7 @@ export async function applyRoles(ctx: Context, { roles }: RolesSpec): Promise<Re
         const given = {
           global_role: wanted.global_role ?? null,
           teams: (wanted.teams ?? []).map(({ team, role }) => ({ id: teams.get(nameKey(team))!, role })),
-        } satisfies GivenRoles;
+        } satisfies RolesInput;
         checkListedTeams(
           inside,
           account.user.id,

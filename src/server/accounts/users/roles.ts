@@ -10,7 +10,7 @@ import { and, eq, oneOf } from "../../platform/store/query.ts";
 import { sessionsChanged } from "../sessions/streams.ts";
 import type { RoleSet } from "./access.ts";
 
-export interface GivenRoles {
+export interface RolesInput {
   readonly global_role?: string | null | undefined;
   readonly teams?: readonly { readonly id: number; readonly role: string }[] | undefined;
 }
@@ -38,7 +38,7 @@ export function checkRole(
  * The roles after a change. A global role replaces the team roles, and the other way round. In a team admin's list,
  * only the teams that it manages count; roles on other teams are kept.
  */
-export async function rolesAfter(ctx: Context, before: RoleSet, given: GivenRoles, apiOnly: boolean): Promise<RoleSet> {
+export async function rolesAfter(ctx: Context, before: RoleSet, given: RolesInput, apiOnly: boolean): Promise<RoleSet> {
   const after = merged(ctx, before, given);
   const changed = differences(before, after);
   if (after.global === null && after.teams.size === 0 && (changed.length > 0 || before === noRoles))
@@ -52,7 +52,7 @@ export async function rolesAfter(ctx: Context, before: RoleSet, given: GivenRole
   return after;
 }
 
-function merged(ctx: Context, before: RoleSet, given: GivenRoles): RoleSet {
+function merged(ctx: Context, before: RoleSet, given: RolesInput): RoleSet {
   const wanted = parseTeams(given.teams ?? []);
   if (given.global_role !== undefined && given.global_role !== null) {
     if (wanted.size > 0) throw roleError(1, "a user has either a global role or team roles, not both");
@@ -65,7 +65,7 @@ function merged(ctx: Context, before: RoleSet, given: GivenRoles): RoleSet {
   return { global: null, teams: new Map([...kept, ...wanted]) };
 }
 
-function parseTeams(given: NonNullable<GivenRoles["teams"]>): Map<number, Role> {
+function parseTeams(given: NonNullable<RolesInput["teams"]>): Map<number, Role> {
   const teams = new Map<number, Role>();
   for (const { id, role } of given) {
     if (teams.has(id)) throw invalid("teams.id", `team ${id} is given twice`);

@@ -20,10 +20,10 @@ export interface Access {
 
 const OFF: Access = { isOn: false, blocking: [], isIncomplete: false };
 
-type AskedHost = Pick<HostRow, "id" | "team_id" | "platform" | "platform_like">;
+type SignInHost = Pick<HostRow, "id" | "team_id" | "platform" | "platform_like">;
 
 /** What conditional access makes of each of the hosts, by host id. */
-export async function accessOf(ctx: Reading, hosts: readonly AskedHost[]): Promise<Map<number, Access>> {
+export async function accessOf(ctx: Reading, hosts: readonly SignInHost[]): Promise<Map<number, Access>> {
   const on = await turnedOn(
     ctx,
     hosts.map(({ team_id }) => team_id),

@@ -36,7 +36,7 @@ function checkedPlatform(given: string): string {
 
 type CheckedFields = Omit<PolicyChanges, "name" | "query">;
 
-export interface GivenLabels {
+export interface LabelsInput {
   readonly names: readonly string[];
   readonly rule: LabelRule;
 }
@@ -44,7 +44,7 @@ export interface GivenLabels {
 const labelRules: readonly LabelRule[] = ["include_any", "include_all", "exclude_any"];
 
 /** The labels by which a payload restricts the policy; undefined if it does not mention labels. */
-export function givenLabels(given: CheckedFields): GivenLabels | undefined {
+export function givenLabels(given: CheckedFields): LabelsInput | undefined {
   const lists = labelRules.flatMap((rule) => {
     const names = given[`labels_${rule}`] ?? undefined;
     return names === undefined ? [] : [{ names, rule }];

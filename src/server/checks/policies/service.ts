@@ -23,8 +23,8 @@ import {
   checkAutomations,
   checkTier,
   columnsOf,
-  type GivenLabels,
   givenLabels,
+  type LabelsInput,
   refused,
   wholeColumns,
 } from "./rules.ts";
@@ -88,7 +88,7 @@ export async function insertPolicy(
   ctx: Context,
   place: Place,
   columns: Columns,
-  labels: GivenLabels | undefined,
+  labels: LabelsInput | undefined,
 ): Promise<PolicyRow> {
   const [row] = await insertPolicies(ctx, [{ place, columns, labels: labels && (await labelsNamed(ctx, labels)) }]);
   return row!;
@@ -120,7 +120,7 @@ export async function modifyPolicy(
 interface Changing {
   readonly given: PolicyChanges;
   readonly set: Partial<Columns>;
-  readonly labels: GivenLabels | undefined;
+  readonly labels: LabelsInput | undefined;
 }
 
 async function changeInside(
@@ -146,7 +146,7 @@ export async function updatePolicy(
   ctx: Context,
   before: PolicyRow,
   set: Partial<Columns>,
-  labels: GivenLabels | undefined,
+  labels: LabelsInput | undefined,
 ): Promise<ChangedPolicy> {
   const [changed] = await updatePolicies(ctx, [{ before, set, labels: labels && (await labelsNamed(ctx, labels)) }]);
   return changed!;
@@ -231,7 +231,7 @@ export async function policiesLeave({ store }: Context, teamId: number): Promise
   return (ctx) => dropResults(ctx, results);
 }
 
-async function labelsNamed(ctx: Context, { names, rule }: GivenLabels): Promise<PolicyLabels> {
+async function labelsNamed(ctx: Context, { names, rule }: LabelsInput): Promise<PolicyLabels> {
   const labels = await resolveLabelNames(ctx, names, "policy", `labels_${rule}`);
   return { ids: labels.map(({ id }) => id), rule };
 }

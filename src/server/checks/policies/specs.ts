@@ -9,11 +9,11 @@ import { knowsTeam } from "../../settings/teams/access.ts";
 import { placeFor } from "./access.ts";
 import { inPlace, type Place } from "./applies.ts";
 import { patchColumns } from "./patch.ts";
-import { checkAutomations, checkTier, type GivenLabels, givenLabels, wholeColumns } from "./rules.ts";
+import { checkAutomations, checkTier, givenLabels, type LabelsInput, wholeColumns } from "./rules.ts";
 import { changingPolicies, insertPolicy, settleResults, updatePolicy } from "./service.ts";
 import type { ChangedPolicy } from "./write.ts";
 
-const NO_LABELS: GivenLabels = { names: [], rule: "include_any" };
+const NO_LABELS: LabelsInput = { names: [], rule: "include_any" };
 
 /** Applies all specs in one transaction; all are validated first. */
 export async function applySpecs(ctx: Context, given: readonly PolicySpec[]): Promise<Record<string, never>> {

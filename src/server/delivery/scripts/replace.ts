@@ -18,7 +18,7 @@ import { SCRIPT_CHANGES } from "./saved.ts";
 type Query = z.output<typeof scriptsApi.replace.query>;
 type Body = z.output<typeof scriptsApi.replace.body>;
 
-interface WantedScript {
+interface DesiredScript {
   readonly name: string;
   readonly text: string;
   /** Field of the input, for errors. */
@@ -42,7 +42,7 @@ export async function replaceScripts(ctx: Context, query: Query, body: Body) {
   return { scripts: ctx.dryRun === null ? rows.map(({ team_id, id, name }) => ({ team_id, id, name })) : null };
 }
 
-function readAll(items: Body["scripts"]): WantedScript[] {
+function readAll(items: Body["scripts"]): DesiredScript[] {
   const names = new Set<string>();
   return items.map(({ name, script_contents }, i) => {
     const field = `scripts.${i}`;
@@ -65,7 +65,7 @@ export async function putScripts(
   { store, clock }: Context,
   { team_id }: TeamScope,
   before: readonly ScriptRow[],
-  wanted: readonly WantedScript[],
+  wanted: readonly DesiredScript[],
 ): Promise<Put> {
   const now = clock.iso();
   const known = new Map(before.map((row) => [row.name, row]));

@@ -144,7 +144,7 @@ async function detailsOf(
   };
 }
 
-interface AskedInstall {
+interface InstallRequest {
   readonly selfService?: boolean;
   readonly policyId?: number | null;
 }
@@ -175,7 +175,7 @@ export async function requestStoreApp(
   inside: Context,
   host: HostRow,
   app: StoreAppRow,
-  { selfService = false, policyId = null }: AskedInstall = {},
+  { selfService = false, policyId = null }: InstallRequest = {},
 ): Promise<string> {
   const { store, clock } = inside;
   const refusal = await refusalOf(store, host, app);

@@ -19,7 +19,7 @@ export interface Upload extends ReadProfile {
   readonly activation_identifier: string | null;
 }
 
-interface GivenFiles extends ProfileFile {
+interface ProfileFiles extends ProfileFile {
   /** Null: none of its own. */
   readonly activation: Uint8Array | null;
 }
@@ -27,7 +27,7 @@ interface GivenFiles extends ProfileFile {
 const NAME_MAX = 255;
 
 /** Reads an upload for a platform whose device management is turned on. 400 if it is not. */
-export async function readUpload(ctx: Context, files: GivenFiles, field: string): Promise<Upload> {
+export async function readUpload(ctx: Context, files: ProfileFiles, field: string): Promise<Upload> {
   const upload = parseUpload(ctx, files, field);
   await checkIsOn(ctx, upload);
   return upload;
@@ -40,7 +40,7 @@ export async function checkIsOn(ctx: Pick<Context, "config">, { platform }: Pick
 /** Reads a file with the platform that recognizes it. 422 that names the reason if it is refused. */
 export function parseUpload(
   ctx: Pick<Context, "extensions">,
-  { bytes, name, activation }: GivenFiles,
+  { bytes, name, activation }: ProfileFiles,
   field: string,
 ): Upload {
   if (bytes.byteLength === 0) throw invalid(field, "the profile is empty");

@@ -13,13 +13,13 @@ export async function mappingOfHost(ctx: Context, id: number) {
   return mappingNow(ctx, host.id);
 }
 
-interface GivenMapping {
+interface MappingInput {
   readonly email: string;
   readonly source: "custom" | "idp";
 }
 
 /** Sets the one entry that users set by hand, of its source. A new entry replaces the old one. */
-export async function setMapping(ctx: Context, id: number, given: GivenMapping) {
+export async function setMapping(ctx: Context, id: number, given: MappingInput) {
   const host = await hostFor(ctx, "hosts:device_mapping", id);
   if (given.source === "idp") return setAccount(ctx, host, given.email);
   const email = cleanEmail(given.email);

@@ -17,12 +17,12 @@ import {
   mailServerProblems,
 } from "../app-config/sections/webhooks.ts";
 import { noMdm } from "./defaults.ts";
-import type { GivenSettings, WholeSettings } from "./settings.ts";
+import type { SettingsInput, WholeSettings } from "./settings.ts";
 
 interface Change {
   readonly before: WholeSettings;
   readonly after: WholeSettings;
-  readonly given: GivenSettings;
+  readonly given: SettingsInput;
   readonly config: ConfigSections;
   /** Whether settings can be turned on only while the device management that they need is on. */
   readonly isGated: boolean;

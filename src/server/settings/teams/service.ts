@@ -15,7 +15,7 @@ import { readConfig } from "../app-config/service.ts";
 import { changingSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
 import { authorizeTeam, getTeamRow, type TeamRow } from "./access.ts";
 import { checkName } from "./names.ts";
-import { changedSettings, checkChange, type GivenSettings, shownSettings, type WholeSettings } from "./settings.ts";
+import { changedSettings, checkChange, type SettingsInput, shownSettings, type WholeSettings } from "./settings.ts";
 import type { TeamSettings } from "./tables.ts";
 import { viewTeam, viewTeams } from "./view.ts";
 import { keepSubscriptions } from "./write.ts";
@@ -101,7 +101,7 @@ export async function modifyTeam(ctx: Context, id: number, given: ModifyInput): 
 async function settingsAfter(
   inside: Context,
   team: TeamRow,
-  given: GivenSettings,
+  given: SettingsInput,
   { isGated = true } = {},
 ): Promise<WholeSettings> {
   const after = changedSettings(team.settings, given, await readConfig(inside.store), { isGated });
@@ -129,7 +129,7 @@ async function writeTeam(inside: Context, before: TeamRow, set: TeamChange): Pro
 export async function setTeamSettings(
   ctx: Context,
   id: number,
-  given: GivenSettings,
+  given: SettingsInput,
   { isGated = true } = {},
 ): Promise<void> {
   await changingSecrets(ctx, async (inside) => {

@@ -28,12 +28,12 @@ export const shownSettings = (settings: TeamSettings): WholeSettings => ({
   mdm: mergedValues(noMdm, settings.mdm) as TeamMdm,
 });
 
-export type GivenSettings = TeamSettingsChange;
+export type SettingsInput = TeamSettingsChange;
 
 /** The settings after a change. 422 for violated rules; those that need device management to be on only if it is gated. */
 export function changedSettings(
   before: TeamSettings,
-  given: GivenSettings,
+  given: SettingsInput,
   config: ConfigSections,
   { isGated = true } = {},
 ): WholeSettings {

@@ -109,7 +109,7 @@ export function readAssetFile(bytes: Uint8Array, field: string): AssetFile {
   return { identifier, columns: { checksum, content: Buffer.from(bytes).toString("base64") } };
 }
 
-interface GivenAsset {
+interface AssetInput {
   readonly name: string;
   readonly identifier: string;
   /** Null: the content stays. */
@@ -121,7 +121,7 @@ export async function keepAsset(
   inside: Context,
   teamId: number | null,
   before: Outline | null,
-  { name, identifier, file }: GivenAsset,
+  { name, identifier, file }: AssetInput,
 ): Promise<string> {
   const { store } = inside;
   const now = inside.clock.iso();

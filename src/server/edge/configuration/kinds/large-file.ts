@@ -10,9 +10,9 @@ import { parsed } from "../parse.ts";
 const FileValue = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: "must be a SHA-256 digest in hex" }),
 });
-export type FileWanted = z.output<typeof FileValue>;
+export type DesiredFile = z.output<typeof FileValue>;
 
-export const readFileValue = (value: unknown): FileWanted => parsed(FileValue, value);
+export const readFileValue = (value: unknown): DesiredFile => parsed(FileValue, value);
 
 /** Values of other forms are refused when they are read. */
 export function filesIn(value: unknown): readonly FileRef[] {
@@ -29,7 +29,7 @@ export async function digestsOf({ store }: Pick<Context, "store">, ids: readonly
 /** Checks the files that the caller has uploaded for the changes; those that objects have already were checked before. */
 export async function checkUploads(
   ctx: Context,
-  steps: readonly Step<FileWanted>[],
+  steps: readonly Step<DesiredFile>[],
   check: (file: { readonly id: number; readonly name: string; readonly size: number }) => Promise<void>,
 ): Promise<void> {
   if (steps.length === 0) return;

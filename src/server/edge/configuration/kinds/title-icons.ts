@@ -14,7 +14,7 @@ import { titleOffers } from "../../../software/self-service/offers.ts";
 import { locating, type Step } from "../changes.ts";
 import type { Contents } from "../values.ts";
 
-interface IconWanted {
+interface DesiredIcon {
   readonly value: { readonly icon: string };
   /** If the request contains it. */
   readonly icon: Buffer | undefined;
@@ -28,7 +28,7 @@ interface Place {
 const keyOf = ({ team_id, title_id }: Place): string => `${team_id ?? 0} ${title_id}`;
 
 /** The image that the request contains. 422 if it cannot be an icon. */
-export function readIcon({ icon }: IconWanted["value"], contents: Contents): Buffer | undefined {
+export function readIcon({ icon }: DesiredIcon["value"], contents: Contents): Buffer | undefined {
   const content = contents.get(icon);
   if (content === undefined) return undefined;
   if (content.length > ICON_MAX) throw invalid("icon", `is larger than ${ICON_MAX} bytes`);
@@ -55,7 +55,7 @@ export async function iconContents(ctx: Context, digests: readonly string[]): Pr
 }
 
 /** Stores the images that the request contains, before the transaction. A dry run stores nothing. */
-export async function keepIcons(ctx: Context, steps: readonly Step<IconWanted>[]): Promise<void> {
+export async function keepIcons(ctx: Context, steps: readonly Step<DesiredIcon>[]): Promise<void> {
   if (ctx.dryRun !== null) return;
   for (const step of steps) {
     const { icon } = step.wanted;
@@ -72,7 +72,7 @@ export async function writeIcon(
   inside: Context,
   { team_id }: TeamScope,
   title_id: number,
-  { value: { icon: digest }, icon }: IconWanted,
+  { value: { icon: digest }, icon }: DesiredIcon,
 ): Promise<boolean> {
   const { store } = inside;
   if (digest === "") return putIcon(store, { team_id, title_id }, null);

@@ -15,7 +15,7 @@ import type { Kind, Part } from "../../kind.ts";
 import { BATCH_SIZE, inPages, ofTier, ownersOf, type SharedRows } from "../../shared-rows.ts";
 import { keyOf, type Thing } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
-import { checkUploads, digestsOf, type FileWanted, filesIn, readFileValue } from "../large-file.ts";
+import { checkUploads, type DesiredFile, digestsOf, filesIn, readFileValue } from "../large-file.ts";
 
 interface Rows {
   readonly packages: readonly BootstrapRow[];
@@ -26,7 +26,7 @@ function* things({ packages, digests }: Rows, shared: SharedRows): Generator<Thi
   const ownerOf = ownersOf(shared);
   for (const row of packages) {
     const owner = ownerOf(row);
-    const value: FileWanted = { sha256: digests.get(row.file_id) ?? "" };
+    const value: DesiredFile = { sha256: digests.get(row.file_id) ?? "" };
     if (owner !== undefined) yield { kind: "bootstrap_package", owner, name: row.name, value };
   }
 }
@@ -36,7 +36,7 @@ const teamNamed = ({ teams }: Work, owner: string | null) => ({
   team_name: owner,
 });
 
-async function write(work: Work, { steps, gone }: Part<Rows, FileWanted, void>): Promise<void> {
+async function write(work: Work, { steps, gone }: Part<Rows, DesiredFile, void>): Promise<void> {
   const { ctx } = work;
   const changed = steps.filter((step) => differs(work, step, step.wanted));
   const leaving = new Set(gone.map(keyOf));
@@ -57,7 +57,7 @@ async function write(work: Work, { steps, gone }: Part<Rows, FileWanted, void>):
   count(work, changed);
 }
 
-async function remove(work: Work, { gone }: Part<Rows, FileWanted, void>): Promise<void> {
+async function remove(work: Work, { gone }: Part<Rows, DesiredFile, void>): Promise<void> {
   for (const one of gone) {
     // Objects of deleted teams are deleted together with the team.
     if (one.owner !== null && work.leaving.has(one.owner)) continue;
@@ -69,7 +69,7 @@ async function remove(work: Work, { gone }: Part<Rows, FileWanted, void>): Promi
 }
 
 /** Each owner has one at most. That of hosts without a team belongs to the organization, as all controls of these hosts do. */
-export const bootstrapPackage: Kind<Rows, FileWanted, void> = {
+export const bootstrapPackage: Kind<Rows, DesiredFile, void> = {
   name: "bootstrap_package",
   owners: ["global", "team"],
   per: "many",

@@ -4,10 +4,10 @@ import { askSteps, type Step as CaStep, checkSteps } from "../../../../certifica
 import { may } from "../../../../platform/core/security/access.ts";
 import { locating, type RequestedChange } from "../../changes.ts";
 import type { Kind } from "../../kind.ts";
-import { type AuthorityWanted, authorityStep, authorityThings, readAuthority, typeAndName } from "./value.ts";
+import { authorityStep, authorityThings, type DesiredAuthorityValue, readAuthority, typeAndName } from "./value.ts";
 import { type CheckedSteps, removeAuthorities, writeAuthorities } from "./write.ts";
 
-export const certificateAuthority: Kind<readonly CaRow[], AuthorityWanted, CheckedSteps> = {
+export const certificateAuthority: Kind<readonly CaRow[], DesiredAuthorityValue, CheckedSteps> = {
   name: "certificate_authority",
   owners: ["global"],
   per: "many",

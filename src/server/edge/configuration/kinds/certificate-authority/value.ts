@@ -30,7 +30,7 @@ export const authorityThings = (rows: readonly CaRow[]): Thing[] =>
     value: authorityValue(row),
   }));
 
-export interface AuthorityWanted {
+export interface DesiredAuthorityValue {
   readonly type: CaType;
   readonly name: string;
   readonly fields: Settings;
@@ -48,7 +48,7 @@ export function typeAndName(key: string): { type: CaType; name: string } {
   return { type, name };
 }
 
-export function readAuthority(given: RequestedChange, texts: Texts): AuthorityWanted {
+export function readAuthority(given: RequestedChange, texts: Texts): DesiredAuthorityValue {
   const { type, name } = typeAndName(given.name);
   const { value } = given;
   if (!isRecord(value)) throw invalid("value", "must be an object");
@@ -66,7 +66,7 @@ export function readAuthority(given: RequestedChange, texts: Texts): AuthorityWa
 }
 
 /** The step that creates or changes the authority as wanted. 422 for a violated rule. */
-export const authorityStep = (before: CaRow | undefined, { type, fields }: AuthorityWanted): CaStep => ({
+export const authorityStep = (before: CaRow | undefined, { type, fields }: DesiredAuthorityValue): CaStep => ({
   before,
   wanted: before ? changed(before, fields, "value") : wantedOf(type, fields, "value"),
   at: "value",

@@ -3,14 +3,14 @@ import { nameTaken, removeCa } from "../../../../certificates/ca/service.ts";
 import { type Step as CaStep, keepSteps } from "../../../../certificates/ca/specs.ts";
 import { locating, type RequestedChange, type Step } from "../../changes.ts";
 import { count, type Work } from "../../work.ts";
-import { type AuthorityWanted, typeAndName } from "./value.ts";
+import { type DesiredAuthorityValue, typeAndName } from "./value.ts";
 
 /** The results of the checks before the transaction. A step that changes nothing has no entry. */
 export type CheckedSteps = ReadonlyMap<RequestedChange, CaStep>;
 
 export async function writeAuthorities(
   work: Work,
-  steps: readonly Step<AuthorityWanted>[],
+  steps: readonly Step<DesiredAuthorityValue>[],
   asked: CheckedSteps,
 ): Promise<void> {
   for (const step of steps) {

@@ -2,11 +2,11 @@ import { TEMPLATES } from "../../../../certificates/certificates/specs.ts";
 import { isNull } from "../../../../platform/store/query.ts";
 import type { Kind } from "../../kind.ts";
 import { BATCH_SIZE, inPages, ofTier } from "../../shared-rows.ts";
-import { readTemplate, type TemplateRows, type TemplateWanted, templateThings } from "./value.ts";
+import { type DesiredTemplate, readTemplate, type TemplateRows, templateThings } from "./value.ts";
 import { removeTemplates, writeTemplates } from "./write.ts";
 
 /** Templates of hosts without a team belong to the organization, as all controls of these hosts do. */
-export const certificateTemplate: Kind<TemplateRows, TemplateWanted> = {
+export const certificateTemplate: Kind<TemplateRows, DesiredTemplate> = {
   name: "certificate_template",
   owners: ["global", "team"],
   per: "many",

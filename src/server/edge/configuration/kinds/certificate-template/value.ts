@@ -16,7 +16,7 @@ const TemplateValue = z.strictObject({
   subject_name: z.string().min(1).max(SUBJECT_MAX),
   subject_alternative_name: z.string().max(SUBJECT_MAX).optional(),
 });
-export type TemplateWanted = z.output<typeof TemplateValue>;
+export type DesiredTemplate = z.output<typeof TemplateValue>;
 
 export interface TemplateRows {
   readonly templates: readonly TemplateRow[];
@@ -29,7 +29,7 @@ export function* templateThings({ templates, authorities }: TemplateRows, shared
   for (const row of templates) {
     const owner = ownerOf(row);
     if (owner === undefined) continue;
-    const value: TemplateWanted = {
+    const value: DesiredTemplate = {
       certificate_authority_name: names.get(row.certificate_authority_id)?.name ?? "",
       subject_name: row.subject_name,
       ...otherNames(row.subject_alternative_name),
@@ -41,7 +41,7 @@ export function* templateThings({ templates, authorities }: TemplateRows, shared
 /** Values of templates without such names do not contain the key, as earlier ones did not. */
 const otherNames = (text: string) => (text === "" ? {} : { subject_alternative_name: text });
 
-export function readTemplate(value: unknown): TemplateWanted {
+export function readTemplate(value: unknown): DesiredTemplate {
   const given = parsed(TemplateValue, value);
   const { subject_alternative_name, ...others } = given;
   return {

@@ -8,9 +8,9 @@ import type { Part } from "../../kind.ts";
 import { ownersOf } from "../../shared-rows.ts";
 import { keyOf } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
-import type { TemplateRows, TemplateWanted } from "./value.ts";
+import type { DesiredTemplate, TemplateRows } from "./value.ts";
 
-export async function writeTemplates(work: Work, { steps }: Part<TemplateRows, TemplateWanted, unknown>) {
+export async function writeTemplates(work: Work, { steps }: Part<TemplateRows, DesiredTemplate, unknown>) {
   const changed = steps.filter((step) => differs(work, step, step.wanted));
   const { ctx, teams } = work;
   for (const step of changed)
@@ -36,7 +36,7 @@ export async function writeTemplates(work: Work, { steps }: Part<TemplateRows, T
   count(work, changed);
 }
 
-export async function removeTemplates(work: Work, { rows, gone }: Part<TemplateRows, TemplateWanted, unknown>) {
+export async function removeTemplates(work: Work, { rows, gone }: Part<TemplateRows, DesiredTemplate, unknown>) {
   const ownerOf = ownersOf(work.shared);
   const known = new Map(
     rows.templates.map((row) => [

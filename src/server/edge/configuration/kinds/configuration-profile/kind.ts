@@ -7,9 +7,9 @@ import type { Kind } from "../../kind.ts";
 import { BATCH_SIZE, inPages, ofTier } from "../../shared-rows.ts";
 import {
   type Activation,
+  type DesiredProfile,
   type ProfileRows,
   type ProfileUploads,
-  type ProfileWanted,
   profileThings,
   readProfile,
 } from "./value.ts";
@@ -21,7 +21,7 @@ function activationIn(base64: string): Activation {
 }
 
 /** Profiles of hosts without a team belong to the organization, as all controls of these hosts do. */
-export const configurationProfile: Kind<ProfileRows, ProfileWanted, ProfileUploads> = {
+export const configurationProfile: Kind<ProfileRows, DesiredProfile, ProfileUploads> = {
   name: "configuration_profile",
   owners: ["global", "team"],
   per: "many",

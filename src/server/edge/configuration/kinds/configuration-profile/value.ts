@@ -40,7 +40,7 @@ const whole = ({ platform, sha256, activation_sha256, ...labels }: ProfileValue)
   };
 };
 
-export interface ProfileWanted {
+export interface DesiredProfile {
   readonly value: ReturnType<typeof whole>;
   /** Undefined if the request does not contain it: then the profile keeps its content. */
   readonly content: Uint8Array | undefined;
@@ -87,7 +87,7 @@ export function* profileThings({ profiles, labels, activations }: ProfileRows, s
   }
 }
 
-export function readProfile(_: Context, { value }: RequestedChange, _texts: Texts, contents: Contents): ProfileWanted {
+export function readProfile(_: Context, { value }: RequestedChange, _texts: Texts, contents: Contents): DesiredProfile {
   const given = whole(parsed(ProfileValue, value));
   const { sha256, activation_sha256: activation } = given;
   return {

@@ -11,9 +11,9 @@ import type { Part } from "../../kind.ts";
 import { ownersOf } from "../../shared-rows.ts";
 import { keyOf } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
-import type { ProfileRows, ProfileUploads, ProfileWanted } from "./value.ts";
+import type { DesiredProfile, ProfileRows, ProfileUploads } from "./value.ts";
 
-export async function readUploads(ctx: Context, steps: readonly Step<ProfileWanted>[]): Promise<ProfileUploads> {
+export async function readUploads(ctx: Context, steps: readonly Step<DesiredProfile>[]): Promise<ProfileUploads> {
   const uploads = new Map<number, Upload>();
   for (const step of steps) {
     const { value, content, activation } = step.wanted;
@@ -40,7 +40,7 @@ interface TeamChanges {
 
 export async function writeProfiles(
   work: Work,
-  { rows, steps, gone, prepared }: Part<ProfileRows, ProfileWanted, ProfileUploads>,
+  { rows, steps, gone, prepared }: Part<ProfileRows, DesiredProfile, ProfileUploads>,
 ): Promise<void> {
   const changed = steps.filter((step) => differs(work, step, step.wanted.value));
   const ownerOf = ownersOf(work.shared);
@@ -78,7 +78,7 @@ export async function writeProfiles(
 }
 
 /** Whether only labels change. */
-const hasContents = ({ activations }: ProfileRows, { id, checksum }: ProfileRow, { value }: ProfileWanted): boolean =>
+const hasContents = ({ activations }: ProfileRows, { id, checksum }: ProfileRow, { value }: DesiredProfile): boolean =>
   checksum === value.sha256 && (activations.get(id)?.sha256 ?? null) === value.activation_sha256;
 
 async function writeTeam({ ctx, teams }: Work, owner: string | null, changes: TeamChanges): Promise<void> {

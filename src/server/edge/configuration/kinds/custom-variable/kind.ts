@@ -3,10 +3,10 @@ import { removeVariable, VARIABLE_LOCK_OPTIONS, type VariableRow } from "../../.
 import { locating } from "../../changes.ts";
 import type { Kind } from "../../kind.ts";
 import { count } from "../../work.ts";
-import { KIND, readVariable, type VariableWanted, variableThings } from "./value.ts";
+import { type DesiredVariable, KIND, readVariable, variableThings } from "./value.ts";
 import { writeVariables } from "./write.ts";
 
-export const customVariable: Kind<readonly VariableRow[], VariableWanted> = {
+export const customVariable: Kind<readonly VariableRow[], DesiredVariable> = {
   name: KIND,
   owners: ["global"],
   per: "many",

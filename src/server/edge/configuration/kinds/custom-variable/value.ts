@@ -19,7 +19,7 @@ const VariableScope = z.strictObject({
   value: z.unknown(),
 });
 
-export interface VariableWanted extends DesiredValue {
+export interface DesiredVariable extends DesiredValue {
   /** Names of teams; null: all. */
   readonly teams: readonly string[] | null;
   readonly uses: readonly (typeof variableUses)[number][];
@@ -46,7 +46,7 @@ export const variableThings = (rows: readonly VariableRow[], shared: SharedRows)
     },
   }));
 
-export function readVariable(_: Context, { name, value }: RequestedChange, texts: Texts): VariableWanted {
+export function readVariable(_: Context, { name, value }: RequestedChange, texts: Texts): DesiredVariable {
   checkVariableName(name, "change.name");
   const { teams, uses, value: given } = parsed(VariableScope, value);
   const text = givenSecret(given, texts, "value.value");

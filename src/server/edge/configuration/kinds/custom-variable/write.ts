@@ -7,12 +7,12 @@ import { setVariables, type VariableRow } from "../../../../settings/variables/s
 import { refusal, type Step } from "../../changes.ts";
 import { KEPT, keyOf } from "../../values.ts";
 import { count, type Work } from "../../work.ts";
-import type { VariableWanted } from "./value.ts";
+import type { DesiredVariable } from "./value.ts";
 
 export async function writeVariables(
   work: Work,
   rows: readonly VariableRow[],
-  steps: readonly Step<VariableWanted>[],
+  steps: readonly Step<DesiredVariable>[],
 ): Promise<void> {
   const present = new Map(rows.map((row) => [row.name, row]));
   const changed = steps.filter((step) => !isPresent(work, present.get(step.name), step));
@@ -23,7 +23,7 @@ export async function writeVariables(
   count(work, changed);
 }
 
-function isPresent(work: Work, row: VariableRow | undefined, { wanted: { teams, uses, text } }: Step<VariableWanted>) {
+function isPresent(work: Work, row: VariableRow | undefined, { wanted: { teams, uses, text } }: Step<DesiredVariable>) {
   if (row === undefined) return false;
   return (
     (text === KEPT || text === row.value) &&
@@ -39,7 +39,7 @@ function teamsNow({ current }: Work, { name }: VariableRow): unknown {
   return isRecord(value) ? value.teams : null;
 }
 
-function variableOf(work: Work, row: VariableRow | undefined, step: Step<VariableWanted>): SecretVariable {
+function variableOf(work: Work, row: VariableRow | undefined, step: Step<DesiredVariable>): SecretVariable {
   const { teams, uses, text } = step.wanted;
   const value = text === KEPT ? row?.value : text;
   if (value === undefined) throw refusal(step, invalid("value.value", "is required for a new variable"));
@@ -47,7 +47,7 @@ function variableOf(work: Work, row: VariableRow | undefined, step: Step<Variabl
   return { name: step.name, value, team_ids: team_ids === null ? null : [...team_ids], uses: [...uses] };
 }
 
-function idsOf({ teams }: Work, names: readonly string[] | null, step: Step<VariableWanted>): number[] | null {
+function idsOf({ teams }: Work, names: readonly string[] | null, step: Step<DesiredVariable>): number[] | null {
   if (names === null) return null;
   return names.map((name, i) => {
     const id = name === NO_TEAM_NAME ? 0 : teams.get(name)?.id;

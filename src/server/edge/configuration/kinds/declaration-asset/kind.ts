@@ -25,7 +25,7 @@ const AssetValue = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: "must be a SHA-256 digest in hex" }),
 });
 
-interface AssetWanted {
+interface DesiredAsset {
   readonly value: z.output<typeof AssetValue>;
   /** Undefined if the request does not contain it: then the asset keeps its content. */
   readonly file: AssetFile | undefined;
@@ -48,7 +48,7 @@ const rowsByKey = ({ shared }: Work, rows: Rows) => {
   return new Map(rows.map((row) => [keyOf({ kind: KIND, owner: ownerOf(row) ?? null, name: row.identifier }), row]));
 };
 
-async function write(work: Work, { rows, steps }: Part<Rows, AssetWanted, unknown>): Promise<void> {
+async function write(work: Work, { rows, steps }: Part<Rows, DesiredAsset, unknown>): Promise<void> {
   const { ctx, teams } = work;
   const changed = steps.filter((step) => differs(work, step, step.wanted.value));
   const known = rowsByKey(work, rows);
@@ -65,7 +65,7 @@ async function write(work: Work, { rows, steps }: Part<Rows, AssetWanted, unknow
 }
 
 /** After profiles have been written, which may refer to an asset that is deleted no more. */
-async function remove(work: Work, { rows, gone }: Part<Rows, AssetWanted, unknown>): Promise<void> {
+async function remove(work: Work, { rows, gone }: Part<Rows, DesiredAsset, unknown>): Promise<void> {
   const known = rowsByKey(work, rows);
   // Objects of deleted teams are deleted together with the team.
   for (const one of gone)
@@ -75,7 +75,7 @@ async function remove(work: Work, { rows, gone }: Part<Rows, AssetWanted, unknow
 }
 
 /** Assets of hosts without a team belong to the organization. The lock is that of profiles. */
-export const declarationAsset: Kind<Rows, AssetWanted> = {
+export const declarationAsset: Kind<Rows, DesiredAsset> = {
   name: KIND,
   owners: ["global", "team"],
   per: "many",
@@ -85,7 +85,7 @@ export const declarationAsset: Kind<Rows, AssetWanted> = {
     ctx.store.declarationAssets.pick(outline, { where: ofTier(ctx, "profiles:write", isNull("team_id")) }),
   things,
   contents: ({ store }, rows) => assetContents(store, rows),
-  read(_, { name, value }, _texts, contents): AssetWanted {
+  read(_, { name, value }, _texts, contents): DesiredAsset {
     const given = parsed(AssetValue, value);
     const bytes = contents.get(given.sha256);
     const file = bytes === undefined ? undefined : readAssetFile(bytes, "value");

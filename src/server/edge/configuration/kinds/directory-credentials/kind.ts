@@ -14,7 +14,7 @@ import { may } from "../../../../platform/core/security/access.ts";
 import { locating, type RequestedChange } from "../../changes.ts";
 import type { Kind } from "../../kind.ts";
 import { count } from "../../work.ts";
-import { type CredentialsWanted, checkName, credentialsThings, readCredentials } from "./value.ts";
+import { checkName, credentialsThings, type DesiredCredentials, readCredentials } from "./value.ts";
 
 /** What the directory has accepted, by the change that asks for it. */
 type AcceptedCredentials = ReadonlyMap<
@@ -22,7 +22,7 @@ type AcceptedCredentials = ReadonlyMap<
   { readonly before: CredentialsRow | null; readonly wanted: Credentials }
 >;
 
-export const directoryCredentials: Kind<CredentialsRow | null, CredentialsWanted, AcceptedCredentials> = {
+export const directoryCredentials: Kind<CredentialsRow | null, DesiredCredentials, AcceptedCredentials> = {
   name: "directory_credentials",
   owners: ["global"],
   per: "many",

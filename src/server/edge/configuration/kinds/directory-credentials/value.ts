@@ -12,7 +12,7 @@ const NAME = "directory";
 
 const { tenant_id, client_id } = DirectoryCredentialsInput.shape;
 const Value = z.strictObject({ tenant_id, client_id, client_secret: z.string().max(1024) });
-export type CredentialsWanted = z.output<typeof Value>;
+export type DesiredCredentials = z.output<typeof Value>;
 
 export function credentialsThings(row: CredentialsRow | null): Thing[] {
   if (row === null) return [];
@@ -26,7 +26,7 @@ export function checkName({ name }: Pick<RequestedChange, "name">): void {
 }
 
 /** An empty secret is the one that is stored. */
-export function readCredentials(given: RequestedChange, texts: Texts): CredentialsWanted {
+export function readCredentials(given: RequestedChange, texts: Texts): DesiredCredentials {
   checkName(given);
   const { value } = given;
   if (!isRecord(value)) throw invalid("value", "must be an object");

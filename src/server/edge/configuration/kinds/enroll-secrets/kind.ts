@@ -2,7 +2,7 @@ import { type Context, isPremium } from "../../../../platform/core/context.ts";
 import { may, visible } from "../../../../platform/core/security/access.ts";
 import { and, isNull } from "../../../../platform/store/query.ts";
 import type { Kind } from "../../kind.ts";
-import { byTeam, readSecrets, type SecretRow, type SecretsWanted, secretsThing } from "./value.ts";
+import { byTeam, type DesiredSecrets, readSecrets, type SecretRow, secretsThing } from "./value.ts";
 import { writeSecrets } from "./write.ts";
 
 interface Rows {
@@ -19,7 +19,7 @@ async function load(ctx: Context): Promise<Rows> {
   };
 }
 
-export const enrollSecrets: Kind<Rows, SecretsWanted> = {
+export const enrollSecrets: Kind<Rows, DesiredSecrets> = {
   name: "enroll_secrets",
   owners: ["global", "team"],
   per: "one",

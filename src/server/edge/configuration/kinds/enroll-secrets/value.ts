@@ -34,13 +34,13 @@ export const secretsThing = (owner: string | null, rows: readonly SecretRow[]): 
   },
 });
 
-export interface SecretsWanted {
+export interface DesiredSecrets {
   readonly texts: readonly string[];
   /** The number of existing secrets that were not given and stay. */
   readonly kept: number;
 }
 
-export function readSecrets({ value }: RequestedChange, texts: Texts): SecretsWanted {
+export function readSecrets({ value }: RequestedChange, texts: Texts): DesiredSecrets {
   if (!isRecord(value) || !Array.isArray(value.secrets) || Object.keys(value).length !== 1)
     throw invalid("value", 'must be {"secrets": [{"$secret": ref}, ...]}');
   if (value.secrets.length > MOST_SECRETS) throw invalid("secrets", `must not be more than ${MOST_SECRETS}`);
@@ -57,7 +57,7 @@ export function readSecrets({ value }: RequestedChange, texts: Texts): SecretsWa
 /**
  * The resulting secrets. Existing secrets that were not given must either all stay or all be removed: 422 otherwise.
  */
-export function secretsAfter({ texts, kept }: SecretsWanted, rows: readonly SecretRow[], given: Texts): string[] {
+export function secretsAfter({ texts, kept }: DesiredSecrets, rows: readonly SecretRow[], given: Texts): string[] {
   const known = new Set(given.values());
   const unknown = rows.map(({ secret }) => secret).filter((secret) => !known.has(secret));
   if (kept === 0) return [...texts];

@@ -3,16 +3,16 @@ import { invalid } from "../../../../platform/core/errors.ts";
 import { type Replacement, replaceAll } from "../../../../settings/enroll-secrets/service.ts";
 import { locating, refusal, type Step } from "../../changes.ts";
 import { count, type Work } from "../../work.ts";
-import { byTeam, type SecretRow, type SecretsWanted, secretsAfter } from "./value.ts";
+import { byTeam, type DesiredSecrets, type SecretRow, secretsAfter } from "./value.ts";
 
 export async function writeSecrets(
   work: Work,
   existingRows: readonly SecretRow[],
-  steps: readonly Step<SecretsWanted>[],
+  steps: readonly Step<DesiredSecrets>[],
 ): Promise<void> {
   if (steps.length === 0) return;
   const rows = byTeam(existingRows);
-  const wanted = new Map<Replacement, Step<SecretsWanted>>();
+  const wanted = new Map<Replacement, Step<DesiredSecrets>>();
   for (const step of steps) {
     const teamId = step.owner === null ? null : work.teams.get(step.owner)!.id;
     const existing = rows.get(teamId) ?? [];

@@ -6,7 +6,7 @@ import { may } from "../../../../platform/core/security/access.ts";
 import { oneOf } from "../../../../platform/store/query.ts";
 import type { Kind } from "../../kind.ts";
 import type { HostName } from "../../shared-rows.ts";
-import { type LabelWanted, labelThings, readLabel } from "./value.ts";
+import { type DesiredLabel, labelThings, readLabel } from "./value.ts";
 import { removeNamedLabels, writeLabels } from "./write.ts";
 
 /** Members per read. Each has three numbers. */
@@ -29,7 +29,7 @@ async function hostsOf(ctx: Context, labels: readonly LabelRow[]): Promise<Map<n
 const isManual = ({ label_type: type, label_membership_type: membership }: LabelRow): boolean =>
   type === "regular" && membership === "manual";
 
-export const label: Kind<ReadonlyMap<number, readonly HostName[]> | null, LabelWanted> = {
+export const label: Kind<ReadonlyMap<number, readonly HostName[]> | null, DesiredLabel> = {
   name: "label",
   owners: ["global"],
   per: "many",

@@ -33,13 +33,13 @@ export const labelValue = (
   hosts: label_membership_type === "manual" ? [...hosts].sort(compareHosts) : null,
 });
 
-export interface LabelWanted {
+export interface DesiredLabel {
   readonly columns: LabelColumns;
   /** The hosts of a manual label, as given. */
   readonly hosts: readonly HostName[] | null;
 }
 
-export function readLabel(ctx: Pick<Context, "clock">, { name, value }: RequestedChange): LabelWanted {
+export function readLabel(ctx: Pick<Context, "clock">, { name, value }: RequestedChange): DesiredLabel {
   if (labelName(name) !== name) throw invalid("change.name", "must be in Unicode NFC, without surrounding spaces");
   const spec = parsed(LabelValue, value);
   const { at: _at, hosts, ...columns } = checkSpec(ctx, { ...spec, name }, "value");

@@ -12,7 +12,7 @@ import { invalid } from "../../../../platform/core/errors.ts";
 import { ReferenceViolation } from "../../../../platform/store/store.ts";
 import { locating, type RequestedChange, refusal, type Step } from "../../changes.ts";
 import { count, differs, type Work } from "../../work.ts";
-import { type LabelWanted, labelValue } from "./value.ts";
+import { type DesiredLabel, labelValue } from "./value.ts";
 
 const membersOf = (
   found: ReadonlyMap<string | number, NamedHosts>,
@@ -22,7 +22,7 @@ const membersOf = (
     soleHosts(new Map(names.flatMap((name) => (found.has(name) ? [[name, found.get(name)!]] : []))), "hosts").values(),
   );
 
-export async function writeLabels(work: Work, steps: readonly Step<LabelWanted>[]): Promise<void> {
+export async function writeLabels(work: Work, steps: readonly Step<DesiredLabel>[]): Promise<void> {
   if (steps.length === 0) return;
   const { ctx } = work;
   const found = await hostsByName(

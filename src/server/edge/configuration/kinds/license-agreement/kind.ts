@@ -8,7 +8,7 @@ import { locating, refusal } from "../../changes.ts";
 import type { Kind, Part } from "../../kind.ts";
 import type { Thing } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
-import { checkUploads, digestsOf, type FileWanted, filesIn, readFileValue } from "../large-file.ts";
+import { checkUploads, type DesiredFile, digestsOf, filesIn, readFileValue } from "../large-file.ts";
 
 interface Rows {
   readonly agreements: readonly EulaRow[];
@@ -22,7 +22,7 @@ function* things({ agreements, digests }: Rows): Generator<Thing> {
 
 const current = ({ store }: Context): Promise<EulaRow | null> => store.eulas.first({ where: everything });
 
-async function write(work: Work, { steps, gone }: Part<Rows, FileWanted, void>): Promise<void> {
+async function write(work: Work, { steps, gone }: Part<Rows, DesiredFile, void>): Promise<void> {
   const { ctx } = work;
   const changed = steps.filter((step) => differs(work, step, step.wanted));
   for (const step of changed) {
@@ -40,7 +40,7 @@ async function write(work: Work, { steps, gone }: Part<Rows, FileWanted, void>):
   count(work, changed);
 }
 
-async function remove(work: Work, { gone }: Part<Rows, FileWanted, void>): Promise<void> {
+async function remove(work: Work, { gone }: Part<Rows, DesiredFile, void>): Promise<void> {
   for (const { name } of gone) {
     const row = await current(work.ctx);
     if (row?.name === name) await dropEula(work.ctx, row);
@@ -49,7 +49,7 @@ async function remove(work: Work, { gone }: Part<Rows, FileWanted, void>): Promi
 }
 
 /** One agreement at most exists. */
-export const licenseAgreement: Kind<Rows, FileWanted, void> = {
+export const licenseAgreement: Kind<Rows, DesiredFile, void> = {
   name: "license_agreement",
   owners: ["global"],
   per: "many",

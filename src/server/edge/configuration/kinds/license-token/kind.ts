@@ -24,7 +24,7 @@ const TokenValue = z.strictObject({
     .max(10_000)
     .transform((names) => [...new Set(names)].sort()),
 });
-type TokenWanted = z.output<typeof TokenValue>;
+type DesiredToken = z.output<typeof TokenValue>;
 
 interface TokenRows {
   readonly tokens: readonly VppTokenRow[];
@@ -46,7 +46,7 @@ function* things({ tokens, teams }: TokenRows, shared: SharedRows): Generator<Th
   }
 }
 
-function scopesOf({ teams, leaving }: Work, step: Step<TokenWanted>): number[] {
+function scopesOf({ teams, leaving }: Work, step: Step<DesiredToken>): number[] {
   const wanted = step.wanted.teams;
   if (wanted.includes(ALL_TEAMS)) {
     if (wanted.length > 1) throw refusal(step, invalid("teams", `${ALL_TEAMS} cannot be used with single teams`));
@@ -60,7 +60,7 @@ function scopesOf({ teams, leaving }: Work, step: Step<TokenWanted>): number[] {
   });
 }
 
-async function write(work: Work, { rows, steps }: Part<TokenRows, TokenWanted, unknown>): Promise<void> {
+async function write(work: Work, { rows, steps }: Part<TokenRows, DesiredToken, unknown>): Promise<void> {
   const changed = steps.filter((step) => differs(work, step, step.wanted));
   const [first] = changed;
   if (!first) return;
@@ -72,7 +72,7 @@ async function write(work: Work, { rows, steps }: Part<TokenRows, TokenWanted, u
   count(work, changed);
 }
 
-export const licenseToken: Kind<TokenRows, TokenWanted> = {
+export const licenseToken: Kind<TokenRows, DesiredToken> = {
   name: "license_token",
   owners: ["global"],
   per: "section",

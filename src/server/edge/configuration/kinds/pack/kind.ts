@@ -15,7 +15,7 @@ import { count, differs } from "../../work.ts";
 
 const KIND = "pack";
 
-interface PackWanted extends DesiredValue {
+interface DesiredPack extends DesiredValue {
   readonly pack: GivenPack;
 }
 
@@ -51,7 +51,7 @@ function wholeValue({ description, platform, disabled, targets, queries }: Given
   };
 }
 
-export const pack: Kind<readonly PackSpec[], PackWanted> = {
+export const pack: Kind<readonly PackSpec[], DesiredPack> = {
   name: KIND,
   owners: ["global"],
   per: "many",

@@ -20,7 +20,7 @@ import { readSharedRows } from "../../shared-rows.ts";
 import { keyOf } from "../../values.ts";
 import { keepIcons } from "../title-icons.ts";
 import { digestOf, type PackageEntry, packagesByKey, readPackages } from "./rows.ts";
-import { isOwnScript, type PackageWanted } from "./value.ts";
+import { type DesiredPackage, isOwnScript } from "./value.ts";
 
 /** By the index of the change. Null: only a dry run, which downloads nothing, can go on without the file. */
 export type FoundFiles = ReadonlyMap<number, FoundPackage | null>;
@@ -33,7 +33,7 @@ interface Finding {
 }
 
 /** Before the transaction, because files are read and stored. */
-export async function findFiles(ctx: Context, steps: readonly Step<PackageWanted>[]): Promise<FoundFiles> {
+export async function findFiles(ctx: Context, steps: readonly Step<DesiredPackage>[]): Promise<FoundFiles> {
   const found = new Map<number, FoundPackage | null>();
   if (steps.length === 0) return found;
   await keepIcons(ctx, steps);
@@ -51,7 +51,7 @@ export async function findFiles(ctx: Context, steps: readonly Step<PackageWanted
   return found;
 }
 
-const findFile = (finding: Finding, { name, wanted }: Step<PackageWanted>): Promise<FoundPackage | null> =>
+const findFile = (finding: Finding, { name, wanted }: Step<DesiredPackage>): Promise<FoundPackage | null> =>
   wanted.value.slug !== ""
     ? ofApp(finding, wanted)
     : isOwnScript(name, wanted.value)
@@ -62,7 +62,7 @@ const notDownloaded = (field: string): ApiError =>
   invalid(field, "the server does not have the file: let it download the file first, as `svc apply` does");
 
 /** A package of the app keeps its file until its version changes: a job follows the catalogue. */
-async function ofApp({ ctx, own, downloads }: Finding, { value: { slug, version: pin } }: PackageWanted) {
+async function ofApp({ ctx, own, downloads }: Finding, { value: { slug, version: pin } }: DesiredPackage) {
   if (own?.catalogue_app_id && own.pinned_version === pin) return ofOwnApp(ctx, own);
   const app = await appOf(ctx, slug);
   const version = versionOf(app, pin);
@@ -107,7 +107,7 @@ async function stillStored(ctx: Context, file: FoundPackage["file"]): Promise<Fo
 async function ofScript(
   { ctx, own }: Finding,
   name: string,
-  { value, script }: PackageWanted,
+  { value, script }: DesiredPackage,
 ): Promise<FoundPackage | null> {
   if (own?.sha256 === value.sha256) return ofPackage(ctx, own, "");
   if (script === undefined) throw invalid("sha256", "the request does not contain the file with this digest");
@@ -121,7 +121,7 @@ async function* parts(content: Uint8Array): AsyncGenerator<Uint8Array> {
   yield content;
 }
 
-async function ofFile({ ctx, own, downloads }: Finding, { value: { url, sha256 } }: PackageWanted) {
+async function ofFile({ ctx, own, downloads }: Finding, { value: { url, sha256 } }: DesiredPackage) {
   if (sha256 !== "") {
     if (own?.sha256 === sha256) return ofPackage(ctx, own, url);
     const download = downloads.find(({ file, app_id }) => file.sha256 === sha256 && app_id === null);

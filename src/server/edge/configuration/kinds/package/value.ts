@@ -45,7 +45,7 @@ const PackageValue = z.strictObject({
 });
 export type PackageValue = z.output<typeof PackageValue>;
 
-export interface PackageWanted {
+export interface DesiredPackage {
   readonly value: PackageValue;
   /** Texts that the request contains. */
   readonly texts: Texts;
@@ -66,7 +66,7 @@ export function readPackage(
   { name, value }: RequestedChange,
   _texts: unknown,
   contents: Contents,
-): PackageWanted {
+): DesiredPackage {
   const given = parsed(PackageValue, value);
   checkIdentity(name, given);
   const unknown = platformsIn(given).find((platform) => !(setupPlatforms as readonly string[]).includes(platform));

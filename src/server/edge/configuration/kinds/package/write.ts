@@ -35,9 +35,9 @@ import {
   packagesByKey,
   placeOf,
 } from "./rows.ts";
-import { type PackageWanted, platformsIn } from "./value.ts";
+import { type DesiredPackage, platformsIn } from "./value.ts";
 
-type PackagePart = Part<PackageRows, PackageWanted, FoundFiles>;
+type PackagePart = Part<PackageRows, DesiredPackage, FoundFiles>;
 
 const scopeOf = ({ teams }: Work, owner: string | null): TeamScope =>
   owner === null || owner === NO_TEAM_NAME
@@ -117,7 +117,7 @@ class Titles {
 }
 
 interface Writing {
-  readonly step: Step<PackageWanted>;
+  readonly step: Step<DesiredPackage>;
   readonly found: FoundPackage;
   readonly labels: readonly TargetLabel[];
   readonly team: TeamScope;
@@ -150,7 +150,7 @@ async function write(ctx: Context, { step, found, labels, team, title_id }: Writ
 }
 
 /** The new texts, and stored ones that the value still names. Absent: the default of the package. */
-function textsOf({ value, texts }: PackageWanted, before: Installer | null) {
+function textsOf({ value, texts }: DesiredPackage, before: Installer | null) {
   const all: { [F in TextField]?: string } = {};
   for (const field of textFields) {
     if (value[field] === "") continue;
@@ -163,7 +163,7 @@ function textsOf({ value, texts }: PackageWanted, before: Installer | null) {
 
 /** The order in which hosts install software is an object of its own, which is written later: until then it stays. */
 function setupOf(
-  { value }: PackageWanted,
+  { value }: DesiredPackage,
   { read }: FoundPackage,
   before: Installer | null,
 ): Partial<InstallerChoices> {

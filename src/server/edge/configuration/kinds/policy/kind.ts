@@ -6,10 +6,10 @@ import { eq, oneOf } from "../../../../platform/store/query.ts";
 import type { Kind } from "../../kind.ts";
 import { BATCH_SIZE, inPages, mayWriteConfig, ofTier } from "../../shared-rows.ts";
 import { softwareOf } from "./software.ts";
-import { type PolicyRows, type PolicyWanted, policyThings, readPolicy } from "./value.ts";
+import { type DesiredPolicy, type PolicyRows, policyThings, readPolicy } from "./value.ts";
 import { writePolicies } from "./write.ts";
 
-export const policy: Kind<PolicyRows, PolicyWanted> = {
+export const policy: Kind<PolicyRows, DesiredPolicy> = {
   name: "policy",
   owners: ["global", "team", "no_team"],
   per: "many",

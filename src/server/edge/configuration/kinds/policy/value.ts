@@ -7,8 +7,8 @@ import type { PolicyRow, PolicyScope } from "../../../../checks/policies/applies
 import {
   type Columns,
   checkTier,
-  type GivenLabels,
   givenLabels,
+  type LabelsInput,
   wholeColumns,
 } from "../../../../checks/policies/rules.ts";
 import type { LabelRule } from "../../../../hosts/labels/targeting.ts";
@@ -53,9 +53,9 @@ export type PolicyColumns = Omit<
   "software_title_id" | "script_id" | "resend_profile_uuid" | "catalogue_app_id"
 >;
 
-export interface PolicyWanted {
+export interface DesiredPolicy {
   readonly columns: PolicyColumns;
-  readonly labels: GivenLabels;
+  readonly labels: LabelsInput;
   readonly isReported: boolean;
   readonly run_script: string | null;
   readonly resend_configuration_profile: string | null;
@@ -76,7 +76,7 @@ const policyValue = (
     resend_configuration_profile,
     install_software,
     svc_maintained_app_slug,
-  }: Omit<PolicyWanted, "columns" | "labels">,
+  }: Omit<DesiredPolicy, "columns" | "labels">,
 ) => ({
   type: columns.type,
   // The query of a patch policy follows from its app.
@@ -100,7 +100,7 @@ const policyValue = (
   install_software,
 });
 
-export const wantedPolicyValue = ({ columns, labels, ...rest }: PolicyWanted) => {
+export const wantedPolicyValue = ({ columns, labels, ...rest }: DesiredPolicy) => {
   const names = [...new Set(labels.names.map((name) => name.normalize("NFC").trim()))];
   return policyValue(columns, { ...noLabels, [labels.rule]: names }, rest);
 };
@@ -168,7 +168,7 @@ export function reportedPolicies({ sections, noTeam, teams }: SharedRows): (row:
     (scope === "global" ? global : scope === "no_team" ? none : ofTeams.get(team_id!))?.has(id) ?? false;
 }
 
-export function readPolicy(ctx: Context, { name, owner, value, action }: RequestedChange): PolicyWanted {
+export function readPolicy(ctx: Context, { name, owner, value, action }: RequestedChange): DesiredPolicy {
   const {
     webhooks_and_tickets_enabled: isReported,
     run_script = null,

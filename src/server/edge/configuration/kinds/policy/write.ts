@@ -28,13 +28,13 @@ import { platformsOf } from "../../parse.ts";
 import { keyOf } from "../../values.ts";
 import { count, creating, differs, labelsByName, updating, type Work } from "../../work.ts";
 import { OfferedSoftware } from "./software.ts";
-import { ownerOf, type PolicyRows, type PolicyWanted, reportedPolicies, wantedPolicyValue } from "./value.ts";
+import { type DesiredPolicy, ownerOf, type PolicyRows, reportedPolicies, wantedPolicyValue } from "./value.ts";
 
 const KIND = "policy";
 
 export async function writePolicies(
   work: Work,
-  { rows: existing, steps, gone }: Part<PolicyRows, PolicyWanted, unknown>,
+  { rows: existing, steps, gone }: Part<PolicyRows, DesiredPolicy, unknown>,
 ): Promise<void> {
   if (steps.length + gone.length === 0) return;
   const { ctx } = work;
@@ -46,7 +46,7 @@ export async function writePolicies(
   const wasReported = reportedPolicies(work.shared);
   const reported = new Reporting(work);
   const offered = new OfferedSoftware(work);
-  const automationsOf = async (owner: string | null, wanted: PolicyWanted, before?: PolicyRow) => {
+  const automationsOf = async (owner: string | null, wanted: DesiredPolicy, before?: PolicyRow) => {
     const { install_software: software } = wanted;
     const { team_id } = placeNamed(work, owner);
     return {
@@ -70,7 +70,7 @@ export async function writePolicies(
   for (const [i, step] of creating(steps).entries())
     if (step.wanted.isReported) reported.say(step.owner, true, rows[i]!.id);
 
-  const changed: Step<PolicyWanted>[] = [];
+  const changed: Step<DesiredPolicy>[] = [];
   const changes: PolicyChange[] = [];
   for await (const step of inTurns(updating(steps))) {
     if (!differs(work, step, wantedPolicyValue(step.wanted))) continue;
@@ -105,11 +105,11 @@ function later(work: Work, settled: readonly ChangedPolicy[]): void {
   if (settled.length > 0) work.later.push((outside) => settleResults(outside, settled));
 }
 
-const idsOf = ({ labels: { names, rule } }: PolicyWanted, known: ReadonlyMap<string, NamedLabel>): number[] =>
+const idsOf = ({ labels: { names, rule } }: DesiredPolicy, known: ReadonlyMap<string, NamedLabel>): number[] =>
   labelsAmong(known, names, "policy", `labels_${rule}`).map(({ id }) => id);
 
 /** This apply may have created the script. */
-async function scriptOf(work: Work, owner: string | null, { run_script }: PolicyWanted): Promise<number | null> {
+async function scriptOf(work: Work, owner: string | null, { run_script }: DesiredPolicy): Promise<number | null> {
   if (run_script === null) return null;
   const ofTeam = inTeam(placeNamed(work, owner).team_id ?? 0);
   const found = await work.ctx.store.scripts.first({ where: and(ofTeam, eq("name", run_script)) });
@@ -118,7 +118,7 @@ async function scriptOf(work: Work, owner: string | null, { run_script }: Policy
 }
 
 /** This apply may have created the profile. */
-async function profileOf(work: Work, owner: string | null, { resend_configuration_profile: name }: PolicyWanted) {
+async function profileOf(work: Work, owner: string | null, { resend_configuration_profile: name }: DesiredPolicy) {
   if (name === null) return null;
   const where = and(inTeam(placeNamed(work, owner).team_id ?? 0), eq("name", name), eq("is_own", false));
   const found = await work.ctx.store.configurationProfiles.first({ where });
@@ -130,7 +130,7 @@ async function profileOf(work: Work, owner: string | null, { resend_configuratio
 async function ofPatch(
   work: Work,
   owner: string | null,
-  wanted: PolicyWanted,
+  wanted: DesiredPolicy,
   before?: PolicyRow,
 ): Promise<Partial<Columns>> {
   const { ctx } = work;
@@ -156,7 +156,7 @@ async function ofPatch(
 function changeOf(
   existing: PolicyRows,
   before: PolicyRow,
-  wanted: PolicyWanted,
+  wanted: DesiredPolicy,
   known: ReadonlyMap<string, NamedLabel>,
   automations: Partial<Columns>,
 ): PolicyChange | null {
@@ -198,7 +198,7 @@ class Reporting {
   }
 }
 
-function pathOfType(steps: readonly Step<PolicyWanted>[]) {
+function pathOfType(steps: readonly Step<DesiredPolicy>[]) {
   const { some, count: all } = briefly(
     steps,
     ({ owner, wanted }): PolicySpec => {

@@ -26,7 +26,7 @@ const names = Object.keys(columns) as (keyof typeof columns)[];
 
 const team = z.string().max(255).default("");
 const TokenValue = z.strictObject({ macos_team: team, ios_team: team, ipados_team: team, byod_team: team });
-type TokenWanted = z.output<typeof TokenValue>;
+type DesiredToken = z.output<typeof TokenValue>;
 
 const byOrganization = (rows: readonly AbmTokenRow[]) => groupBy(rows, ({ org_name }) => org_name);
 
@@ -44,7 +44,7 @@ function* things(rows: readonly AbmTokenRow[], { teams }: SharedRows): Generator
   }
 }
 
-async function write(work: Work, { rows, steps }: Part<readonly AbmTokenRow[], TokenWanted, unknown>): Promise<void> {
+async function write(work: Work, { rows, steps }: Part<readonly AbmTokenRow[], DesiredToken, unknown>): Promise<void> {
   const changed = steps.filter((step) => differs(work, step, step.wanted));
   const tokens = byOrganization(rows);
   for (const step of changed) {
@@ -60,7 +60,7 @@ async function write(work: Work, { rows, steps }: Part<readonly AbmTokenRow[], T
   count(work, changed);
 }
 
-export const portalToken: Kind<readonly AbmTokenRow[], TokenWanted> = {
+export const portalToken: Kind<readonly AbmTokenRow[], DesiredToken> = {
   name: "portal_token",
   owners: ["global"],
   per: "section",

@@ -3,10 +3,10 @@ import type { QueryLabels } from "../../../../checks/queries/write.ts";
 import { everything, isNull, oneOf } from "../../../../platform/store/query.ts";
 import type { Kind } from "../../kind.ts";
 import { BATCH_SIZE, inPages, mayWriteConfig, ofTier } from "../../shared-rows.ts";
-import { type QueryRows, type QueryWanted, queryThings, readQuery } from "./value.ts";
+import { type DesiredQuery, type QueryRows, queryThings, readQuery } from "./value.ts";
 import { writeQueries } from "./write.ts";
 
-export const query: Kind<QueryRows, QueryWanted> = {
+export const query: Kind<QueryRows, DesiredQuery> = {
   name: "query",
   owners: ["global", "team"],
   per: "many",

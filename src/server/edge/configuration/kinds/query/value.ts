@@ -14,17 +14,17 @@ import type { Thing } from "../../values.ts";
 
 const QueryValue = z.strictObject(QueryFields.omit({ name: true }).shape);
 
-export interface QueryWanted {
+export interface DesiredQuery {
   readonly columns: QueryColumns;
-  readonly labels: WantedLabels;
+  readonly labels: DesiredLabels;
 }
 
-interface WantedLabels {
+interface DesiredLabels {
   readonly names: readonly string[];
   readonly all: boolean;
 }
 
-export const queryValue = (columns: Omit<QueryColumns, "name">, { names, all }: WantedLabels) => ({
+export const queryValue = (columns: Omit<QueryColumns, "name">, { names, all }: DesiredLabels) => ({
   description: columns.description,
   query: columns.query,
   interval: columns.interval,
@@ -58,7 +58,7 @@ export function* queryThings({ queries, labels }: QueryRows, shared: SharedRows)
     };
 }
 
-export function readQuery(ctx: Context, { name, value, action }: RequestedChange): QueryWanted {
+export function readQuery(ctx: Context, { name, value, action }: RequestedChange): DesiredQuery {
   const { labels_include_any, labels_include_all, ...fields } = parsed(QueryValue, value);
   const given = givenLabels(ctx, { labels_include_any, labels_include_all });
   const names = [...new Set((given?.names ?? []).map((label) => label.normalize("NFC").trim()))];

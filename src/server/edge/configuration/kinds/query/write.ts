@@ -18,11 +18,11 @@ import type { Part } from "../../kind.ts";
 import { platformsOf } from "../../parse.ts";
 import { keyOf } from "../../values.ts";
 import { count, creating, differs, labelsByName, updating, type Work } from "../../work.ts";
-import { type QueryRows, type QueryWanted, queryValue } from "./value.ts";
+import { type DesiredQuery, type QueryRows, queryValue } from "./value.ts";
 
 export async function writeQueries(
   work: Work,
-  { rows, steps, gone }: Part<QueryRows, QueryWanted, unknown>,
+  { rows, steps, gone }: Part<QueryRows, DesiredQuery, unknown>,
 ): Promise<void> {
   if (steps.length + gone.length === 0) return;
   const { ctx } = work;
@@ -34,7 +34,7 @@ export async function writeQueries(
       return [keyOf({ kind: "query", owner, name: row.name }), row];
     }),
   );
-  const idsOf = (step: Step<QueryWanted>) =>
+  const idsOf = (step: Step<DesiredQuery>) =>
     locating(step, (): QueryLabels => {
       const { names, all } = step.wanted.labels;
       const field = all ? "labels_include_all" : "labels_include_any";
@@ -48,7 +48,7 @@ export async function writeQueries(
   }
   await insertQueries(ctx, fresh);
 
-  const changed: Step<QueryWanted>[] = [];
+  const changed: Step<DesiredQuery>[] = [];
   const changes: QueryChange[] = [];
   for await (const step of inTurns(updating(steps))) {
     if (!differs(work, step, queryValue(step.wanted.columns, step.wanted.labels))) continue;
@@ -74,7 +74,7 @@ export async function writeQueries(
   count(work, [...applied, ...gone]);
 }
 
-function pathOfType(steps: readonly Step<QueryWanted>[]) {
+function pathOfType(steps: readonly Step<DesiredQuery>[]) {
   const { some, count: all } = briefly(
     steps,
     ({ owner, name, wanted }): QuerySpec => ({

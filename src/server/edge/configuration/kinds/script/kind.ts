@@ -3,11 +3,11 @@ import { isNull } from "../../../../platform/store/query.ts";
 import { textsOf } from "../../../../software/script-texts/texts.ts";
 import type { Kind } from "../../kind.ts";
 import { BATCH_SIZE, inPages, ofTier } from "../../shared-rows.ts";
-import { readScript, type ScriptRows, type ScriptWanted, scriptThings } from "./value.ts";
+import { type DesiredScript, readScript, type ScriptRows, scriptThings } from "./value.ts";
 import { deleteScripts, writeScripts } from "./write.ts";
 
 /** Scripts of hosts without a team belong to the organization, as all controls of these hosts do. */
-export const script: Kind<ScriptRows, ScriptWanted> = {
+export const script: Kind<ScriptRows, DesiredScript> = {
   name: "script",
   owners: ["global", "team"],
   per: "many",

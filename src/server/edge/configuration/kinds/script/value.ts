@@ -12,7 +12,7 @@ const ScriptValue = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: "must be a SHA-256 digest in hex" }),
 });
 
-export interface ScriptWanted {
+export interface DesiredScript {
   readonly value: z.output<typeof ScriptValue>;
   /** Undefined if the request does not contain it: then the script keeps its content. */
   readonly text: string | undefined;
@@ -38,7 +38,7 @@ export function readScript(
   { name, value }: RequestedChange,
   _texts: Texts,
   contents: Contents,
-): ScriptWanted {
+): DesiredScript {
   const given = parsed(ScriptValue, value);
   const bytes = contents.get(given.sha256);
   return { value: given, text: bytes === undefined ? undefined : readScriptAsIs({ bytes, name }, "value") };

@@ -7,7 +7,7 @@ import type { Part } from "../../kind.ts";
 import { ownersOf } from "../../shared-rows.ts";
 import { keyOf } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
-import type { ScriptRows, ScriptWanted } from "./value.ts";
+import type { DesiredScript, ScriptRows } from "./value.ts";
 
 const rowsByKey = (work: Work, { scripts }: ScriptRows) => {
   const ownerOf = ownersOf(work.shared);
@@ -19,7 +19,7 @@ const teamNamed = ({ teams }: Work, owner: string | null) => ({
   team_name: owner,
 });
 
-export async function writeScripts(work: Work, { rows, steps, gone }: Part<ScriptRows, ScriptWanted, unknown>) {
+export async function writeScripts(work: Work, { rows, steps, gone }: Part<ScriptRows, DesiredScript, unknown>) {
   const changed = steps.filter((step) => differs(work, step, step.wanted.value));
   const known = rowsByKey(work, rows);
   for (const step of changed) {
@@ -39,7 +39,7 @@ export async function writeScripts(work: Work, { rows, steps, gone }: Part<Scrip
 }
 
 /** After policies have been written, which may run a script that is deleted no more. */
-export async function deleteScripts(work: Work, { rows, gone }: Part<ScriptRows, ScriptWanted, unknown>) {
+export async function deleteScripts(work: Work, { rows, gone }: Part<ScriptRows, DesiredScript, unknown>) {
   const known = rowsByKey(work, rows);
   // Objects of deleted teams are deleted together with the team.
   for (const one of gone)

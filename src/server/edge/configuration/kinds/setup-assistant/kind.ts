@@ -2,11 +2,11 @@ import type { SetupAssistantRow } from "../../../../devices/apple/portal/assista
 import { isNull } from "../../../../platform/store/query.ts";
 import type { Kind } from "../../kind.ts";
 import { BATCH_SIZE, inPages, ofTier } from "../../shared-rows.ts";
-import { type AssistantWanted, assistantThings, readAssistant } from "./value.ts";
+import { assistantThings, type DesiredAssistant, readAssistant } from "./value.ts";
 import { removeAssistants, tryAssistants, writeAssistants } from "./write.ts";
 
 /** Each owner has one at most. That of hosts without a team belongs to the organization, as all controls of these hosts do. */
-export const setupAssistant: Kind<readonly SetupAssistantRow[], AssistantWanted, void> = {
+export const setupAssistant: Kind<readonly SetupAssistantRow[], DesiredAssistant, void> = {
   name: "setup_assistant",
   owners: ["global", "team"],
   per: "many",

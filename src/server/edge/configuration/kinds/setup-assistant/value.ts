@@ -10,7 +10,7 @@ import type { Thing } from "../../values.ts";
 
 /** The object's name is that of the file. */
 const AssistantValue = z.strictObject({ enrollment_profile: SetSetupAssistant.shape.enrollment_profile });
-export type AssistantWanted = z.output<typeof AssistantValue>;
+export type DesiredAssistant = z.output<typeof AssistantValue>;
 
 export function* assistantThings(rows: readonly SetupAssistantRow[], shared: SharedRows): Generator<Thing> {
   const ownerOf = ownersOf(shared);
@@ -21,7 +21,7 @@ export function* assistantThings(rows: readonly SetupAssistantRow[], shared: Sha
   }
 }
 
-export function readAssistant(ctx: Context, { name, value }: RequestedChange): AssistantWanted {
+export function readAssistant(ctx: Context, { name, value }: RequestedChange): DesiredAssistant {
   needPremium(ctx);
   parsed(z.object({ name: SetSetupAssistant.shape.name }), { name });
   const given = parsed(AssistantValue, value);

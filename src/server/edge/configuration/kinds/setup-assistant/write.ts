@@ -12,10 +12,10 @@ import { locating, refusal, type Step } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
 import { keyOf } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
-import type { AssistantWanted } from "./value.ts";
+import type { DesiredAssistant } from "./value.ts";
 
 /** The portal alone knows all rules. It may not know the teams yet, which matter to none of them. */
-export async function tryAssistants(ctx: Context, steps: readonly Step<AssistantWanted>[], skip: boolean) {
+export async function tryAssistants(ctx: Context, steps: readonly Step<DesiredAssistant>[], skip: boolean) {
   if (skip) return;
   for (const step of steps) await locating(step, () => tryProfile(ctx, step.wanted.enrollment_profile, null));
 }
@@ -27,7 +27,7 @@ const rowOf = ({ ctx }: Work, team: { readonly id: number } | null): Promise<Set
 
 export async function writeAssistants(
   work: Work,
-  { steps, gone }: Part<readonly SetupAssistantRow[], AssistantWanted, void>,
+  { steps, gone }: Part<readonly SetupAssistantRow[], DesiredAssistant, void>,
 ): Promise<void> {
   const changed = steps.filter((step) => differs(work, step, step.wanted));
   const leaving = new Set(gone.map(keyOf));
@@ -48,7 +48,7 @@ export async function writeAssistants(
 
 export async function removeAssistants(
   work: Work,
-  { gone }: Part<readonly SetupAssistantRow[], AssistantWanted, void>,
+  { gone }: Part<readonly SetupAssistantRow[], DesiredAssistant, void>,
 ): Promise<void> {
   for (const one of gone) {
     // Objects of deleted teams are deleted together with the team.

@@ -16,7 +16,7 @@ const Value = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: "must be a SHA-256 digest in hex" }),
 });
 
-export interface SetupScriptWanted {
+export interface DesiredSetupScript {
   readonly value: z.output<typeof Value>;
   /** Undefined if the request does not contain it. */
   readonly text: string | undefined;
@@ -37,7 +37,7 @@ function* things({ scripts, digests }: SetupScriptRows, shared: SharedRows): Gen
   }
 }
 
-function read(_: Context, { name, value }: RequestedChange, _texts: Texts, contents: Contents): SetupScriptWanted {
+function read(_: Context, { name, value }: RequestedChange, _texts: Texts, contents: Contents): DesiredSetupScript {
   const given = parsed(Value, value);
   const bytes = contents.get(given.sha256);
   return { value: given, text: bytes === undefined ? undefined : readScript({ bytes, name }, "value") };
@@ -47,7 +47,7 @@ function read(_: Context, { name, value }: RequestedChange, _texts: Texts, conte
  * The script that hosts run at the end of their setup: at most one for each owner. As of all controls, those of hosts
  * without a team belong to the organization.
  */
-export const setupScript: Kind<SetupScriptRows, SetupScriptWanted> = {
+export const setupScript: Kind<SetupScriptRows, DesiredSetupScript> = {
   name: KIND,
   owners: ["global", "team"],
   per: "many",

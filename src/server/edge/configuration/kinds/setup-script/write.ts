@@ -4,7 +4,7 @@ import type { TeamScope } from "../../../../settings/teams/access.ts";
 import { locating } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
 import { count, differs, type Work } from "../../work.ts";
-import type { SetupScriptRows, SetupScriptWanted } from "./kind.ts";
+import type { DesiredSetupScript, SetupScriptRows } from "./kind.ts";
 
 export const KIND = "setup_script";
 
@@ -16,7 +16,7 @@ const scopeOf = ({ teams }: Work, owner: string | null): TeamScope => ({
 /** Another script, or the same under another name, takes the place of the one that an owner has. */
 export async function writeSetupScripts(
   work: Work,
-  { steps, gone }: Part<SetupScriptRows, SetupScriptWanted, unknown>,
+  { steps, gone }: Part<SetupScriptRows, DesiredSetupScript, unknown>,
 ): Promise<void> {
   const { ctx } = work;
   const changed = steps.filter((step) => differs(work, step, step.wanted.value));

@@ -32,7 +32,7 @@ const StoreAppValue = z.strictObject({
 });
 export type StoreAppValue = z.output<typeof StoreAppValue>;
 
-export interface StoreAppWanted {
+export interface DesiredStoreApp {
   readonly value: StoreAppValue;
   readonly adamId: string;
   /** Undefined: all platforms of the app. */
@@ -50,7 +50,7 @@ export function readApp(
   { name, value }: RequestedChange,
   _texts: unknown,
   contents: Contents,
-): StoreAppWanted {
+): DesiredStoreApp {
   const given = parsed(StoreAppValue, value);
   const [adamId = "", platform, ...more] = name.split("/");
   const known = storePlatforms.find((one) => one === platform);

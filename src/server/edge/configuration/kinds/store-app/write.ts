@@ -27,14 +27,14 @@ import { count, differs, type Work } from "../../work.ts";
 import { digestOf } from "../package/rows.ts";
 import { keepIcons, recordIcon, writeIcon } from "../title-icons.ts";
 import { appObjects, KIND, type StoreAppRows } from "./rows.ts";
-import type { StoreAppWanted } from "./value.ts";
+import type { DesiredStoreApp } from "./value.ts";
 
 /** By the index of the change: what the store says of the app on each platform. */
 type Listings = ReadonlyMap<number, { readonly token: VppTokenRow | null; readonly listings: readonly ListingRow[] }>;
-type AppPart = Part<StoreAppRows, StoreAppWanted, Listings>;
+type AppPart = Part<StoreAppRows, DesiredStoreApp, Listings>;
 
 /** Before the transaction, because the store may be asked. */
-export async function findListings(ctx: Context, steps: readonly Step<StoreAppWanted>[]): Promise<Listings> {
+export async function findListings(ctx: Context, steps: readonly Step<DesiredStoreApp>[]): Promise<Listings> {
   await keepIcons(ctx, steps);
   const found = new Map<number, { token: VppTokenRow | null; listings: ListingRow[] }>();
   for (const step of steps)
@@ -106,7 +106,7 @@ export async function writeApps(work: Work, { rows, steps, gone, prepared }: App
   count(work, changed);
 }
 
-function givenOf({ value, platform, configuration }: StoreAppWanted, row: StoreAppRow | null) {
+function givenOf({ value, platform, configuration }: DesiredStoreApp, row: StoreAppRow | null) {
   const kept = row && digestOf(row.configuration) === value.configuration ? row.configuration : undefined;
   const text = configuration ?? kept;
   if (text === undefined) throw invalid("configuration", "the request does not contain the file with this digest");

@@ -3,12 +3,12 @@ import { shownSettings } from "../../../../settings/teams/settings.ts";
 import type { Kind } from "../../kind.ts";
 import type { Thing } from "../../values.ts";
 import {
-  type NoTeamWanted,
+  type DesiredNoTeam,
+  type DesiredSettings,
   noTeamDefaults,
   noTeamValue,
   readNoTeamSettings,
   readTeamSettings,
-  type SettingsWanted,
   settingsValue,
   teamSettingsDefaults,
 } from "./value.ts";
@@ -21,7 +21,7 @@ const thing = (owner: string, value: unknown): Thing => ({
   value,
 });
 
-export const teamSettings: Kind<null, { team: SettingsWanted } | { noTeam: NoTeamWanted }> = {
+export const teamSettings: Kind<null, { team: DesiredSettings } | { noTeam: DesiredNoTeam }> = {
   name: "team_settings",
   owners: ["team", "no_team"],
   per: "one",

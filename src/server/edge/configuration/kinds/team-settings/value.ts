@@ -62,12 +62,12 @@ export const noTeamValue = ({ webhook_settings, integrations }: NoTeamSettings):
   integrations,
 });
 
-export interface SettingsWanted extends DesiredValue {
+export interface DesiredSettings extends DesiredValue {
   readonly value: SettingsValue;
 }
 
 /** Strict about keys. Fields that are left out get their defaults. */
-export function readTeamSettings({ value }: RequestedChange): SettingsWanted {
+export function readTeamSettings({ value }: RequestedChange): DesiredSettings {
   const hooks = isRecord(value) ? value.webhook_settings : undefined;
   const status = isRecord(hooks) && isRecord(hooks.host_status_webhook) ? noHostStatusWebhook : null;
   const { webhook_settings } = teamSettingsDefaults;
@@ -75,10 +75,10 @@ export function readTeamSettings({ value }: RequestedChange): SettingsWanted {
   return { value: merge(SettingsValue, base, value, "value") as SettingsValue };
 }
 
-export interface NoTeamWanted extends DesiredValue {
+export interface DesiredNoTeam extends DesiredValue {
   readonly value: NoTeamValue;
 }
 
-export const readNoTeamSettings = ({ value }: RequestedChange): NoTeamWanted => ({
+export const readNoTeamSettings = ({ value }: RequestedChange): DesiredNoTeam => ({
   value: merge(NoTeamValue, noTeamDefaults, value, "value") as NoTeamValue,
 });

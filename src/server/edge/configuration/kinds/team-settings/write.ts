@@ -6,15 +6,15 @@ import { changeNoTeam, noTeamSettings } from "../../../../settings/teams/no-team
 import {
   changedSettings,
   checkChange,
-  type GivenSettings,
+  type SettingsInput,
   shownSettings,
 } from "../../../../settings/teams/settings.ts";
 import { locating, type Step } from "../../changes.ts";
 import { count, type Work } from "../../work.ts";
 import { type RowChange, writeRows } from "../team/write.ts";
-import { type NoTeamWanted, noTeamValue, type SettingsWanted, settingsValue } from "./value.ts";
+import { type DesiredNoTeam, type DesiredSettings, noTeamValue, settingsValue } from "./value.ts";
 
-export async function writeTeamSettings(work: Work, steps: readonly Step<SettingsWanted>[]): Promise<void> {
+export async function writeTeamSettings(work: Work, steps: readonly Step<DesiredSettings>[]): Promise<void> {
   if (steps.length === 0) return;
   const config = await readConfig(work.ctx.store);
   // Read the rows again: a change of the organization's integrations removes some of them from teams.
@@ -37,7 +37,7 @@ export async function writeTeamSettings(work: Work, steps: readonly Step<Setting
 }
 
 /** Only the settings that differ: unchanged settings stay valid, even if the rules for them became stricter. */
-function differences({ settings }: TeamRow, { value }: SettingsWanted): GivenSettings {
+function differences({ settings }: TeamRow, { value }: DesiredSettings): SettingsInput {
   const old = shownSettings(settings);
   const now = settingsValue(old);
   const { policy_ids } = old.webhook_settings.failing_policies_webhook;
@@ -55,7 +55,7 @@ function differences({ settings }: TeamRow, { value }: SettingsWanted): GivenSet
   );
 }
 
-export async function writeNoTeamSettings(work: Work, steps: readonly Step<NoTeamWanted>[]): Promise<void> {
+export async function writeNoTeamSettings(work: Work, steps: readonly Step<DesiredNoTeam>[]): Promise<void> {
   for (const step of steps) {
     const before = await noTeamSettings(work.ctx.store);
     const { value } = step.wanted;

@@ -1,8 +1,8 @@
 import type { Kind } from "../../kind.ts";
-import { readTeam, type TeamWanted } from "./value.ts";
+import { type DesiredTeam, readTeam } from "./value.ts";
 import { removeTeams, writeTeams } from "./write.ts";
 
-export const team: Kind<null, TeamWanted> = {
+export const team: Kind<null, DesiredTeam> = {
   name: "team",
   owners: ["global"],
   per: "many",

@@ -11,9 +11,9 @@ import type { TeamSettings } from "../../../../settings/teams/tables.ts";
 import { writeTeamRows } from "../../../../settings/teams/write.ts";
 import { type RequestedChange, refusal, type Step } from "../../changes.ts";
 import { count, creating, differs, updating, type Work } from "../../work.ts";
-import type { TeamWanted } from "./value.ts";
+import type { DesiredTeam } from "./value.ts";
 
-export async function writeTeams(work: Work, steps: readonly Step<TeamWanted>[]): Promise<void> {
+export async function writeTeams(work: Work, steps: readonly Step<DesiredTeam>[]): Promise<void> {
   const fresh = creating(steps);
   if (fresh.length > 0) {
     await checkNamesFree(work, fresh);
