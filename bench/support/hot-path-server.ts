@@ -21,6 +21,7 @@ import { openLowdb } from "../../src/server/platform/store/lowdb/open.ts";
 import { everything } from "../../src/server/platform/store/query.ts";
 import { createConfigReader, setConfig } from "../../src/server/settings/app-config/service.ts";
 import { tables } from "../../src/server/tables.ts";
+import { loadSqlSyntax } from "../../src/sql/syntax.ts";
 import { type Ready, STORED_QUERY } from "./hot-path-ready.ts";
 
 const bare: RequestListener = (req, res) => {
@@ -54,6 +55,8 @@ async function agents(hosts: number): Promise<{ handler: RequestListener; keys: 
     extensions,
     dryRun: null,
   });
+  // Agent options contain SQL, which is checked.
+  await loadSqlSyntax();
   await setConfig(serviceContext(services), { agent_options: agentOptions });
   const { agent } = await startFeatures(services);
   const secret = "benchmark-enroll-secret";
