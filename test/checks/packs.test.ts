@@ -4,8 +4,8 @@ import type { ScheduledEntry } from "../../src/api/checks/schedule.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeLabel, makeTeam, makeUser } from "../support/make.ts";
+import { json } from "../support/replies.ts";
 
-const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Record<string, unknown>;
 async function ok(res: Response | Promise<Response>): Promise<Record<string, unknown>> {
   const reply = await res;
   expect(reply.status, await reply.clone().text()).toBe(200);

@@ -3,8 +3,8 @@ import type { Query } from "../../src/api/checks/queries.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeLabel, makeTeam, makeUser } from "../support/make.ts";
+import { json } from "../support/replies.ts";
 
-const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Record<string, unknown>;
 const errorOf = async (res: Response | Promise<Response>) => {
   const reply = await res;
   const body = (await reply.json()) as { message: string; errors?: { name: string; reason: string }[] };

@@ -4,8 +4,8 @@ import type { ScheduledEntry } from "../../src/api/checks/schedule.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
+import { json } from "../support/replies.ts";
 
-const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Record<string, unknown>;
 const SQL = "SELECT * FROM users";
 async function made(t: TestApp, name: string, more: object = {}): Promise<Query> {
   const res = await t.post("/queries", { name, query: SQL, ...more });

@@ -8,6 +8,7 @@ import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeSession, makeTeam, makeUser } from "../support/make.ts";
 import { type ManagedAgent, makeManaged } from "../support/managed.ts";
+import { json } from "../support/replies.ts";
 
 const TEXT = "#!/bin/sh\necho hello\n";
 
@@ -22,8 +23,6 @@ async function save(t: TestApp, text = TEXT, name = "hello.sh", team_id?: number
   expect(res.status, await res.clone().text()).toBe(200);
   return ((await res.json()) as { script_id: number }).script_id;
 }
-const json = async <T = Record<string, unknown>>(res: Response | Promise<Response>): Promise<T> =>
-  (await (await res).json()) as T;
 async function run(t: TestApp, body: object): Promise<string> {
   const res = await t.post("/scripts/run", body);
   expect(res.status, await res.clone().text()).toBe(202);

@@ -10,13 +10,12 @@ import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { iconForm, png } from "../support/icons.ts";
 import { makeTeam } from "../support/make.ts";
 import { makeManaged } from "../support/managed.ts";
+import { json } from "../support/replies.ts";
 import { WebVisitor } from "../support/web.ts";
 
 const TOKEN = "0b0d1f6e-6a0f-4d0f-9a6a-5d1c6d2f3a11";
 const device = `/device/${TOKEN}`;
 
-const json = async <T = Record<string, unknown>>(res: Response | Promise<Response>): Promise<T> =>
-  (await (await res).json()) as T;
 const refusal = async (res: Response | Promise<Response>) => {
   const { errors } = await json<{ errors: { name: string; reason: string }[] }>(res);
   return [(await res).status, errors[0]!.reason] as const;

@@ -6,9 +6,8 @@ import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeStoreApp } from "../support/license-service.ts";
 import { makeTeam, makeUser } from "../support/make.ts";
+import { json } from "../support/replies.ts";
 
-const json = async <T = Record<string, unknown>>(res: Response | Promise<Response>): Promise<T> =>
-  (await (await res).json()) as T;
 const refusal = async (res: Response | Promise<Response>) => {
   const { status } = await res;
   const { errors } = await json<{ errors: { name: string; reason: string }[] }>(res);

@@ -15,6 +15,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeInventory, makeLabel, makePolicy, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
 import { agentCall, ManagedAgent, makeManaged } from "../support/managed.ts";
+import { json } from "../support/replies.ts";
 import { withSecondServer } from "../support/second-server.ts";
 
 const TEXT = "#!/bin/sh\necho installed\n";
@@ -30,7 +31,6 @@ async function upload(t: TestApp, fields: Record<string, string> = {}, text = TE
   return ((await res.json()) as { software_package: Package }).software_package;
 }
 
-const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Record<string, unknown>;
 const refusal = async (res: Response | Promise<Response>) => {
   const { status } = await res;
   const { errors } = (await json(res)) as { errors: { name: string; reason: string }[] };

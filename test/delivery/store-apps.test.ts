@@ -15,6 +15,7 @@ import { enrolledDevice } from "../support/apple-device.ts";
 import { bothEngines } from "../support/engines.ts";
 import { addVppToken, type LicenseService, licenseError, startLicenseService } from "../support/license-service.ts";
 import { makeLabel, makeTeam } from "../support/make.ts";
+import { reasonOf } from "../support/replies.ts";
 import { withSecondServer } from "../support/second-server.ts";
 
 const PAGES = "361309726";
@@ -46,8 +47,6 @@ describe.each(bothEngines)("store apps on %s", (engine) => {
     t.patch(`/software/titles/${title}/app_store_app`, { team_id: team, ...body });
   const edited = async (title: number, body: object): Promise<StoreApp> =>
     ((await (await edit(title, body)).json()) as { app_store_app: StoreApp }).app_store_app;
-  const reasonOf = async (reply: Response) =>
-    ((await reply.json()) as { errors: { reason: string }[] }).errors[0]!.reason;
   const recorded = async (type: string) =>
     (await t.store.activities.list({ where: eq("type", type) })).map(({ details }) => details);
 

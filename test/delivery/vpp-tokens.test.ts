@@ -6,6 +6,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { type LicenseService, licenseError, startLicenseService, tokenForm } from "../support/license-service.ts";
 import { makeTeam } from "../support/make.ts";
+import { reasonOf } from "../support/replies.ts";
 
 /** The types of the latest activities, the newest first. */
 async function recorded(t: TestApp): Promise<string[]> {
@@ -25,8 +26,6 @@ describe.each(bothEngines)("tokens of the license program on %s", (engine) => {
   const add = (more = {}) => t.post("/vpp_tokens", tokenForm(service.tokenFile(more)));
   const added = async (): Promise<VppToken> => ((await (await add()).json()) as { vpp_token: VppToken }).vpp_token;
   const list = async () => ((await (await t.get("/vpp_tokens")).json()) as { vpp_tokens: VppToken[] }).vpp_tokens;
-  const reasonOf = async (reply: Response) =>
-    ((await reply.json()) as { errors: { reason: string }[] }).errors[0]!.reason;
   /** What is stored of the location's licenses, by app id. */
   const stored = async () => {
     const rows = await t.store.vppAssets.list({ order: [{ column: "adam_id", direction: "asc" }] });

@@ -9,6 +9,7 @@ import { openPostgres } from "../../src/server/platform/store/postgres/open.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { hostRow, makeHost, makeSession, makeUser } from "../support/make.ts";
+import { reasonOf } from "../support/replies.ts";
 
 const makeHosts = async (t: TestApp, count: number): Promise<number[]> =>
   (await t.store.hosts.insertMany(Array.from({ length: count }, () => hostRow(t.clock.iso())))).map(({ id }) => id);
@@ -20,7 +21,6 @@ async function wipeable(t: TestApp): Promise<number> {
   return id;
 }
 const statuses = (replies: readonly Response[]) => replies.map(({ status }) => status).sort();
-const reasonOf = async (res: Response) => ((await res.json()) as { errors: { reason: string }[] }).errors[0]!.reason;
 
 describe.each(rulesEngines)("the hourly budget on %s", (engine) => {
   it("is unlimited by default, and then nothing is written", async () => {

@@ -6,8 +6,7 @@ import type { InsertOf } from "../../src/server/platform/store/table.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
-
-const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Record<string, unknown>;
+import { json } from "../support/replies.ts";
 
 async function makeMdm(
   t: TestApp,

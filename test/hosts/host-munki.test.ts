@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
+import { json } from "../support/replies.ts";
 
-const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Record<string, unknown>;
 const FIRST = "2026-02-01T00:00:00.000Z";
 
 async function makeMac(t: TestApp, version: string, issueIds: number[], teamId: number | null = null) {

@@ -5,6 +5,7 @@ import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { hostRow, makeHost, makeInventory, makeLabel, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
+import { json } from "../support/replies.ts";
 
 const NOW = "2026-03-01T12:00:00.000Z";
 const minutesAgo = (minutes: number) => new Date(Date.parse(NOW) - minutes * 60_000).toISOString();
@@ -19,7 +20,6 @@ const names = async (caller: Pick<TestApp, "get">, query: string) =>
   (await hostsOf(caller, `/hosts?${query}`)).map(({ hostname }) => hostname);
 const countOf = async (caller: Pick<TestApp, "get">, query: string) =>
   ((await (await caller.get(`/hosts/count?${query}`)).json()) as { count: number }).count;
-const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Record<string, unknown>;
 
 describe.each(bothEngines)("hosts on %s", (engine) => {
   it("shows times that mean never for a host that has reported nothing", async () => {

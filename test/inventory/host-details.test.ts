@@ -5,9 +5,9 @@ import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { makeHost, makeInventory, makeLabel, makeSoftware, makeTeam, makeUser } from "../support/make.ts";
+import { json } from "../support/replies.ts";
 
 const NOW = "2026-03-01T12:00:00.000Z";
-const json = async (res: Response | Promise<Response>) => (await (await res).json()) as Record<string, unknown>;
 const hostOf = async (t: Pick<TestApp, "get">, id: number, query = "") =>
   (await json(t.get(`/hosts/${id}${query}`))).host as Host;
 const listOf = async (t: Pick<TestApp, "get">, query: string) => (await json(t.get(`/hosts?${query}`))).hosts as Host[];

@@ -12,6 +12,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeScene, type Scene } from "../support/hosts.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
+import { reasonOf } from "../support/replies.ts";
 
 describe("the grammar", () => {
   it("gives and precedence over or, applies not to the next part, and keeps each part's text", () => {
@@ -258,8 +259,6 @@ describe.each(bothEngines)("where on %s", (engine) => {
     const host = await makeHost(app, { team_id: mine.id });
     await app.store.labelMembers.insert({ label_id: id, host_id: host.id });
     const viewer = await makeUser(app, { teams: [{ id: mine.id, role: "admin" }] });
-    const reasonOf = async (response: Response): Promise<string> =>
-      ((await response.json()) as { errors: { reason: string }[] }).errors[0]!.reason;
     for (const [where, known] of [
       ["label = Lab", 1],
       ["not label in (Lab)", 0],

@@ -7,8 +7,7 @@ import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { rulesEngines } from "../support/engines.ts";
 import { formOf } from "../support/forms.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
-
-const json = async (res: Response) => (await res.json()) as Record<string, unknown>;
+import { json } from "../support/replies.ts";
 
 describe("a request", () => {
   it("gets the methods of the path with a 405", async () => {

@@ -10,6 +10,7 @@ import { allowLocal, type Fake, newDir, startFake } from "../support/ca-fakes.ts
 import { catalogueVersion, writeCatalogue } from "../support/catalogue.ts";
 import { bothEngines } from "../support/engines.ts";
 import { makeLabel, makeTeam, makeUser } from "../support/make.ts";
+import { reasonOf } from "../support/replies.ts";
 
 describe.each(bothEngines)("maintained apps on %s", (engine) => {
   let dir: string;
@@ -74,8 +75,6 @@ describe.each(bothEngines)("maintained apps on %s", (engine) => {
   };
   const pin = (title: number, name: string) =>
     t.patch(`/software/titles/${title}/package`, { team_id: team, version: name });
-  const reasonOf = async (reply: Response) =>
-    ((await reply.json()) as { errors: { reason: string }[] }).errors[0]!.reason;
 
   it("are added with the installer that the catalogue names, and its scripts", async () => {
     const title = await added({ self_service: true });

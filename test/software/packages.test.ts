@@ -11,6 +11,7 @@ import { counts } from "../../src/server/software/software/counts-job.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { makeHost, makeLabel, makeTeam, makeUser } from "../support/make.ts";
+import { json } from "../support/replies.ts";
 
 const TEXT = "#!/bin/sh\necho installed\n";
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -23,8 +24,6 @@ function form(fields: Fields = {}, text: string | null = TEXT, name = "tool.sh")
   if (text !== null) body.set("software", new File([text], name));
   return body;
 }
-const json = async <T = Record<string, unknown>>(res: Response | Promise<Response>): Promise<T> =>
-  (await (await res).json()) as T;
 async function upload(t: TestApp, fields: Fields = {}, text = TEXT, name = "tool.sh"): Promise<Package> {
   const res = await t.post("/software/package", form(fields, text, name));
   expect(res.status, await res.clone().text()).toBe(200);

@@ -10,12 +10,11 @@ import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { iconForm, png } from "../support/icons.ts";
 import { makeStoreApp } from "../support/license-service.ts";
 import { makeHost, makeTeam, makeUser } from "../support/make.ts";
+import { json } from "../support/replies.ts";
 
 const CATEGORIES = "/software/self_service_categories";
 const TOKEN = "0b0d1f6e-6a0f-4d0f-9a6a-5d1c6d2f3a11";
 
-const json = async <T = Record<string, unknown>>(res: Response | Promise<Response>): Promise<T> =>
-  (await (await res).json()) as T;
 const refusal = async (res: Response | Promise<Response>) => {
   const { status } = await res;
   const { errors } = await json<{ errors: { name: string; reason: string }[] }>(res);

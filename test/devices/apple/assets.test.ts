@@ -8,6 +8,7 @@ import { appleDevice, newIdentity } from "../../support/apple-device.ts";
 import { bothEngines, type EngineName, rulesEngines } from "../../support/engines.ts";
 import { makeTeam, makeUser } from "../../support/make.ts";
 import { asset, assetForm, declaration, makeProfile } from "../../support/profiles.ts";
+import { reasonOf } from "../../support/replies.ts";
 
 async function start(engine: EngineName) {
   const t = await startApp({ engine });
@@ -17,8 +18,6 @@ async function start(engine: EngineName) {
 const upload = (t: Pick<TestApp, "post">, content: string, fields = {}, name?: string) =>
   t.post("/assets", assetForm(content, fields, name));
 const uuidOf = async (response: Response) => ((await response.json()) as { asset_uuid: string }).asset_uuid;
-const reasonOf = async (response: Response) =>
-  ((await response.json()) as { errors: { reason: string }[] }).errors[0]!.reason;
 const referring = declaration("com.example.mail", { Accounts: [{ CredentialsAssetReference: "com.example.secret" }] });
 
 describe.each(bothEngines)("an asset on %s", (engine) => {
