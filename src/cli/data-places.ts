@@ -1,4 +1,4 @@
-// The base class of commands that work directly on stored data, without a server.
+// Commands that work directly on stored data, without a server: where the data is.
 
 import * as Flags from "@oclif/core/flags";
 import type { BaseCommand } from "./base-command.ts";

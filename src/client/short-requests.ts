@@ -13,6 +13,9 @@ interface Limits {
   readonly partTimeout: number;
 }
 
+/** Idle connections are closed early: a request on one that a proxy is about to close would fail. */
+const IDLE_MS = 4_000;
+
 /** Without TLS the name is not sent, but would be computed, which takes a few milliseconds. */
 const withoutServerName = { servername: "" };
 
@@ -28,7 +31,7 @@ export class ShortRequests {
 
   send(url: string, init: SendInit, body: string | undefined, limits: Limits): Promise<HttpReply> {
     return new Promise((resolve, reject) => {
-      const request = this.#open(url, init, body);
+      const request = this.#open(url, init, body, limits);
       let open: http.ClientRequest | http.IncomingMessage = request;
       const endLate = () => open.destroy(Object.assign(new Error("timed out"), { code: "ETIMEDOUT" }));
       const connecting = setTimeout(endLate, limits.connectTimeout);
@@ -38,7 +41,6 @@ export class ShortRequests {
         else isConnected();
       });
       request.on("timeout", endLate);
-      request.setTimeout(limits.firstByteTimeout);
       request.on("error", (error) => {
         isConnected();
         reject(withReason(error));
@@ -52,18 +54,25 @@ export class ShortRequests {
     });
   }
 
-  #open(url: string, { method, headers, signal }: SendInit, body: string | undefined): http.ClientRequest {
+  #open(
+    url: string,
+    { method, headers, signal }: SendInit,
+    body: string | undefined,
+    { firstByteTimeout }: Limits,
+  ): http.ClientRequest {
     const options = {
       method,
+      timeout: firstByteTimeout,
       headers: body === undefined ? headers : { ...headers, "content-length": Buffer.byteLength(body) },
       ...(signal === undefined ? {} : { signal }),
     };
     if (!url.startsWith("https:")) {
-      this.#plain ??= new http.Agent({ keepAlive: true });
+      this.#plain ??= new http.Agent({ keepAlive: true, timeout: IDLE_MS });
       return http.request(url, { ...options, ...withoutServerName, agent: this.#plain });
     }
     this.#secure ??= new https.Agent({
       keepAlive: true,
+      timeout: IDLE_MS,
       ...(this.#tls.ca === undefined ? {} : { ca: this.#tls.ca }),
       ...(this.#tls.insecure ? { rejectUnauthorized: false } : {}),
     });

@@ -1,4 +1,4 @@
-// Shared by plan, apply and drift: reads the files, fetches the server's state once, and computes the differences.
+// Shared by plan, apply, drift and export: reads the files, fetches the server's state once, and computes the differences.
 
 import { delimiter } from "node:path";
 import * as Flags from "@oclif/core/flags";

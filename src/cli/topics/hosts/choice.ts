@@ -1,4 +1,4 @@
-// The base class of commands that change many hosts at once: selection and confirmation.
+// Commands that change many hosts at once: how the hosts are selected, and the change confirmed.
 
 import * as Flags from "@oclif/core/flags";
 import type { Host } from "../../../api/hosts/host.ts";
