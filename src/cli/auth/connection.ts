@@ -28,7 +28,7 @@ export interface Connection {
   readonly tokenSource: Source | null;
   /** Where the token is from, in words: `SVC_API_TOKEN`, `the context local`. */
   readonly tokenName: string | null;
-  /** Read only when needed, because a keyring may be slow. */
+  /** Read once, and only when needed, because a keyring may be slow. */
   readonly token: () => Promise<string | null>;
 }
 
@@ -73,6 +73,12 @@ export async function resolveConnection(io: Pick<Io, "env" | "keyring">, flags: 
   const envToken = byFlag ? undefined : given(env.SVC_API_TOKEN);
   const envTokenFile = byFlag ? undefined : given(env.SVC_API_TOKEN_FILE);
   const caFile = given(flags["ca-file"]) ?? given(env.SVC_CA_FILE);
+  const readToken = async (): Promise<string | null> => {
+    if (envToken !== undefined) return envToken.trim();
+    if (envTokenFile !== undefined) return (await textOf(envTokenFile, "SVC_API_TOKEN_FILE")).trim();
+    return context === null ? null : contextToken(io, context.name, context.context);
+  };
+  let token: Promise<string | null> | undefined;
   const fromEnv = envToken !== undefined || envTokenFile !== undefined;
   return {
     serverUrl,
@@ -91,10 +97,9 @@ export async function resolveConnection(io: Pick<Io, "env" | "keyring">, flags: 
           : context?.context.token_in
             ? `the context ${context.name}`
             : null,
-    async token() {
-      if (envToken !== undefined) return envToken.trim();
-      if (envTokenFile !== undefined) return (await textOf(envTokenFile, "SVC_API_TOKEN_FILE")).trim();
-      return context === null ? null : contextToken(io, context.name, context.context);
+    token() {
+      token ??= readToken();
+      return token;
     },
   };
 }
