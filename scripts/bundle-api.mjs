@@ -1,8 +1,8 @@
 // A command line calls a few endpoints, and builds the schema of hardly any. So commands get, in place of the modules
 // of the API that declare schemas:
 //
-//   a table     of each group of endpoints: method, path, and whatever else is plain data, with the outline of the
-//               schemas (src/api/outline.ts); each entry is read with the first use of its endpoint
+//   a table     of each group of endpoints, in bundle/tables/**: method, path, and whatever else is plain data, with
+//               the outline of the schemas (src/api/outline.ts); an entry is read with the first use of its endpoint
 //   constants   as they are
 //   the rest    schemas, and functions beside them, from bundle/schemas.cjs, which has all modules of the API and zod.
 //               It is loaded with the first use of one of them, and of its modules only those that are needed.
@@ -12,7 +12,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const SCHEMAS = "svc:bundle/schemas.cjs";
-const schemaParts = ["params", "query", "headers", "body", "response"];
+/** What tables leave out, because few commands need it: it comes from the endpoint itself. */
+const schemaParts = ["params", "query", "headers", "body", "response", "summary"];
 
 /** What most endpoints have, and tables leave out. */
 const usual = {
@@ -20,6 +21,7 @@ const usual = {
   ...{ hasBody: false, produces: null, mediaType: "application/json", dryRun: null, isSlow: false, reveals: false },
   ...{ aliases: [], otherStatus: [], purpose: "other", takes: { kind: "json" } },
   ...{ bodyLimit: 5 * 1024 * 1024, strangerLimit: 5 * 1024 * 1024 },
+  outline: { query: [], hasIdOrder: false, hasMeta: false },
 };
 
 /** The modules of the API that import zod, by themselves or through others. */
@@ -29,17 +31,16 @@ export function schemaModules(modules, closure) {
   return new Set(inApi.filter(usesZod));
 }
 
-/** The text of the module that replaces each of these modules, by name. */
+/** The text of the table that replaces each of these modules, and the names of its members, by the module's name. */
 export async function tablesOf(folder, names) {
   const load = (name) => import(pathToFileURL(join(folder, name)).href);
   const { outlineOf } = await load("api/outline.js");
   const texts = new Map();
   for (const name of names) {
-    const members = Object.entries(await load(name)).map(([key, value]) => memberOf(name, key, value, outlineOf));
-    texts.set(
-      name,
-      `const { schemas, group } = require("svc-tables");\nmodule.exports = {\n${members.join("\n")}\n};\n`,
-    );
+    const exported = Object.entries(await load(name));
+    const members = exported.map(([key, value]) => memberOf(name, key, value, outlineOf));
+    const text = `module.exports = ({ schemas, group }) => ({\n${members.join("\n")}\n});\n`;
+    texts.set(name, { text, keys: exported.map(([key]) => key) });
   }
   return texts;
 }
@@ -57,12 +58,12 @@ function memberOf(name, key, value, outlineOf) {
 
 /** An endpoint as JSON, without what is usual. */
 function rowOf(endpoint, outlineOf) {
-  const data = Object.entries(endpoint).filter(
+  const data = Object.entries({ ...endpoint, outline: outlineOf(endpoint) }).filter(
     ([key, value]) => !schemaParts.includes(key) && JSON.stringify(value) !== JSON.stringify(usual[key]),
   );
   const odd = data.find(([, value]) => !isPlain(value));
   if (odd) throw new Error(`${endpoint.method} ${endpoint.path}: ${odd[0]} is not plain data`);
-  return JSON.stringify({ ...Object.fromEntries(data), outline: outlineOf(endpoint) });
+  return JSON.stringify(Object.fromEntries(data));
 }
 
 const isGroup = (value) =>
@@ -79,32 +80,42 @@ function isPlain(value) {
   return value === null || ["string", "boolean"].includes(typeof value) || Number.isFinite(value);
 }
 
-/** Replaces the modules in commands. Endpoints are the same objects for all commands and libraries of a process. */
-export const tables = (texts, nameOf) => ({
+const fileOf = (name) => `bundle/tables/${name.replace(/^api\//, "").replace(/\.js$/, ".cjs")}`;
+
+/** The files of the tables. */
+export const tableFiles = (texts, folder) =>
+  [...texts].map(([name, { text }]) => ({ path: join(folder, fileOf(name)), text }));
+
+/**
+ * Replaces the modules in commands, and in bundle/cli.js (`isHome`): this alone has what makes endpoints from tables, so
+ * that they are the same objects for all commands and libraries of a process.
+ */
+export const tables = (texts, nameOf, isHome) => ({
   name: "tables",
   setup(build) {
-    build.onResolve({ filter: /^svc:bundle\/schemas\.cjs$/ }, ({ path }) => ({ path, external: true }));
-    build.onResolve({ filter: /^svc-tables$/ }, ({ path }) => ({ path, namespace: "tables" }));
+    const external = /^svc:bundle\/(schemas\.cjs|tables\/.*|cli\.js)$/;
+    build.onResolve({ filter: external, namespace: "tables" }, ({ path }) => ({ path, external: true }));
+    build.onResolve({ filter: /^svc-tables(-home)?$/ }, ({ path }) => ({ path, namespace: "tables" }));
     build.onResolve({ filter: /^(zod|\..*\.js)$/ }, ({ path, resolveDir, kind, namespace }) => {
       if (kind === "entry-point" || namespace !== "file") return undefined;
       if (path === "zod") return nameOf(resolveDir, ".").startsWith("..") ? undefined : { path, namespace: "tables" };
       const name = nameOf(resolveDir, path);
       return texts.has(name) ? { path: name, namespace: "tables" } : undefined;
     });
-    build.onLoad({ filter: /.*/, namespace: "tables" }, ({ path }) => ({
-      contents:
-        path === "svc-tables"
-          ? runtime
-          : path === "zod"
-            ? 'const { schemas } = require("svc-tables");\nmodule.exports = { get z() { return schemas("zod").z; } };\n'
-            : texts.get(path),
-    }));
+    build.onLoad({ filter: /.*/, namespace: "tables" }, ({ path }) => ({ contents: contentsOf(path) }));
+    const contentsOf = (path) => {
+      if (path === "svc-tables") return isHome ? runtime : 'module.exports = require("svc-tables-home").svc_tables();';
+      if (path === "svc-tables-home") return 'export { svc_tables } from "svc:bundle/cli.js";';
+      if (path === "zod") return 'module.exports = { get z() { return require("svc-tables").schemas("zod").z; } };';
+      const keys = JSON.stringify(texts.get(path).keys.join(" "));
+      return `require("svc-tables").table(exports, ${keys}, () => require("svc:${fileOf(path)}"));`;
+    };
   },
 });
 
 const runtime = `
-exports.schemas = (name) => require(${JSON.stringify(SCHEMAS)})[name]();
-const groups = (globalThis[Symbol.for("svc.endpoints")] ??= new Map());
+const schemas = (name) => require(${JSON.stringify(SCHEMAS)})[name]();
+const groups = new Map();
 const usual = ${JSON.stringify(usual)};
 const lazy = (object, key, get) =>
   Object.defineProperty(object, key, { enumerable: true, configurable: true, get });
@@ -113,7 +124,7 @@ const endpointOf = (row, load) => {
   for (const part of ${JSON.stringify(schemaParts)}) lazy(endpoint, part, () => load()[part]);
   return endpoint;
 };
-exports.group = (name, rows, load) => {
+const group = (name, rows, load) => {
   if (groups.has(name)) return groups.get(name);
   const group = {};
   for (const [key, row] of Object.entries(rows())) {
@@ -123,6 +134,11 @@ exports.group = (name, rows, load) => {
   groups.set(name, group);
   return group;
 };
+const table = (module, keys, load) => {
+  let members;
+  for (const key of keys.split(" ")) lazy(module, key, () => (members ??= load()({ schemas, group }))[key]);
+};
+module.exports = { schemas, table };
 `;
 
 /**

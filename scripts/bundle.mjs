@@ -14,7 +14,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { builtinModules, createRequire } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { bundleSchemas, schemaModules, tables, tablesOf } from "./bundle-api.mjs";
+import { bundleSchemas, schemaModules, tableFiles, tables, tablesOf } from "./bundle-api.mjs";
 import { bundleServer, startsThread } from "./bundle-server.mjs";
 
 const require = createRequire(import.meta.url);
@@ -24,10 +24,10 @@ const started = ["cli/run/start.js"];
 const shared = ["cli/client-command.js", "cli/data-places.js", "cli/query-flags.js"];
 /** Folders whose modules are used by commands alone, and therefore become part of them. */
 const ownOfCommands = /^(cli|client|gitops|text)\//;
-/** Commands that do not run the server contain also what the server uses. */
-const notOfServer = /^(?!server\/|commands\/)/;
+/** Commands that do not run the server contain also what they share with it. */
+const notOfServer = /^(api|cli|client|gitops|packages|pki|plist|sql|text|xml)\//;
 /** Packages, with what they need, that are small but many files. */
-const inlined = /^(tinyglobby|fdir|picomatch|saxes|xmlchars)(\/|$)/;
+const inlined = /^(saxes|xmlchars)(\/|$)/;
 const isPackage = (specifier) => specifier === "zod" || /^@oclif\/core\/[\w/]+$/.test(specifier);
 /** Libraries of commands that would be many files otherwise. */
 const libraries = ["yaml", "diff"];
@@ -66,7 +66,7 @@ export async function bundle(folder, home) {
   // places in stack traces useful.
   const small = { minifyWhitespace: true, minifySyntax: true, lineLimit: 200 };
   const nameOf = (dir, path) => posix(relative(folder, resolve(dir, path)));
-  const inTables = tables(await tablesOf(folder, withSchemas), nameOf);
+  const texts = await tablesOf(folder, withSchemas);
   const banner = {
     js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
   };
@@ -80,7 +80,7 @@ export async function bundle(folder, home) {
         plugins: [
           lazyBuiltins,
           lazyHttp2,
-          inTables,
+          tables(texts, nameOf, true),
           bundlesPlugin(folder, modules, homes),
           englishOnly,
           lazyOclif,
@@ -112,7 +112,7 @@ export async function bundle(folder, home) {
         ...small,
         plugins: [
           lazyBuiltins,
-          ...(isReal ? [] : [inTables]),
+          ...(isReal ? [] : [tables(texts, nameOf, false)]),
           restPlugin(folder, homes, isReal ? ownOfCommands : notOfServer),
         ],
         banner,
@@ -121,7 +121,7 @@ export async function bundle(folder, home) {
   );
   const server = await bundleServer(esbuild, { common, folder, modules, homes, reexport, closure });
   const written = [...bundles, ...rest].flatMap(({ outputFiles }) => outputFiles);
-  for (const { path, text } of [...written, ...schemas, ...server]) {
+  for (const { path, text } of [...written, ...schemas, ...tableFiles(texts, folder), ...server]) {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(
       path,
@@ -287,6 +287,7 @@ function bundlesPlugin(folder, modules, homes) {
       ...[...homes.packages]
         .filter(([specifier, { from }]) => from === bundled && specifier !== "zod")
         .map(([specifier, { id }]) => `export const ${id} = () => require(${JSON.stringify(specifier)});`),
+      'export const svc_tables = () => require("svc-tables");',
     ].join("\n");
   const renamed = (names) => names.map(([own, named]) => `${own} as ${named}`).join(", ");
   const own = (path) => posix(relative(folder, path));
@@ -386,11 +387,11 @@ const lazyBuiltins = {
 module.exports = new Proxy((value, message) => { if (!value) load()(value, message); }, { get: (_, key) => load()[key] });`,
         };
       if (typeof real === "function") return { contents: `module.exports = ${load};` };
-      const getters = Object.keys(real).map(
-        (name) => `get ${JSON.stringify(name)}() { return load()[${JSON.stringify(name)}]; }`,
-      );
       return {
-        contents: `let real; const load = () => (real ??= ${load});\nmodule.exports = { ${getters.join(", ")} };`,
+        contents: `let real;
+const load = () => (real ??= ${load});
+for (const name of ${JSON.stringify(Object.keys(real).join(" "))}.split(" "))
+  Object.defineProperty(exports, name, { enumerable: true, get: () => load()[name] });`,
       };
     });
   },
