@@ -213,6 +213,12 @@ describe("imports", () => {
     expect(hooked, "use test/support/ends.ts").toEqual([]);
   });
 
+  it("marks what is private with #, which also holds while the program runs", () => {
+    // A constructor cannot be marked in this way.
+    const bad = files.filter((file) => /^\s+private (?!constructor\b)/m.test(readFileSync(join(root, file), "utf8")));
+    expect(bad).toEqual([]);
+  });
+
   it("has no enums, namespaces or parameter properties", () => {
     const bad = files.filter((file) =>
       /^\s*(export )?(declare )?(const )?(enum|namespace) \w+ ?\{/m.test(readFileSync(join(root, file), "utf8")),

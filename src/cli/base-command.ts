@@ -90,7 +90,7 @@ export abstract class BaseCommand extends Command {
     if (listFlag(this.common.fields)?.length === 0)
       throw usage("--fields: no field is given", "Example: --fields id,name.");
     // An invalid jq expression must be reported before the command prompts or changes anything.
-    if (this.common.jq !== undefined) await selectOf(this.outputOptions);
+    if (this.common.jq !== undefined) await selectOf(this.#outputOptions);
     return parsed;
   }
 
@@ -160,7 +160,7 @@ export abstract class BaseCommand extends Command {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  private get outputOptions(): OutputOptions & Required<Pick<OutputOptions, "leftOut" | "tooWide">> {
+  get #outputOptions(): OutputOptions & Required<Pick<OutputOptions, "leftOut" | "tooWide">> {
     const fields = listFlag(this.common.fields);
     return {
       format: this.format,
@@ -194,7 +194,7 @@ export abstract class BaseCommand extends Command {
     empty = "none found",
   ): Promise<void> {
     const pages: Pages = Symbol.asyncIterator in rows ? rows : [rows];
-    const count = await writeList(pages, view, this.outputOptions, (text) => this.write(text));
+    const count = await writeList(pages, view, this.#outputOptions, (text) => this.write(text));
     if (count === 0 && !this.structured) this.note(empty);
     this.noteLater();
   }
@@ -212,14 +212,14 @@ export abstract class BaseCommand extends Command {
 
   /** A table that prints its rows as they arrive. */
   liveTable(): LiveTable {
-    const { header, bold, tooWide } = this.outputOptions;
+    const { header, bold, tooWide } = this.#outputOptions;
     return new LiveTable({ out: (text) => this.io.out(text), header, bold, width: this.io.columns, tooWide });
   }
 
   /** Renders a list to a string, for output that is repainted (--watch). */
   async listText(rows: readonly unknown[], view: View): Promise<string> {
     let text = "";
-    const options = { ...this.outputOptions, leftOut: () => {}, tooWide: () => {} };
+    const options = { ...this.#outputOptions, leftOut: () => {}, tooWide: () => {} };
     await writeList([rows], view, options, async (part) => {
       text += part;
     });
@@ -232,7 +232,7 @@ export abstract class BaseCommand extends Command {
   }
 
   async printOne(object: unknown, view: Partial<View> = {}): Promise<void> {
-    this.io.out(await renderOne(object, view, this.outputOptions));
+    this.io.out(await renderOne(object, view, this.#outputOptions));
   }
 
   /** Prints rows, but for people a single one like `printOne`: the texts of several lines that it has keep them. */

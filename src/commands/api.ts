@@ -57,7 +57,7 @@ export default class Api extends ClientCommand {
     "<%= config.bin %> <%= command.id %> PATCH /config -F org_info.org_name=Example",
   ];
 
-  private headers: Record<string, string> = {};
+  #headers: Record<string, string> = {};
 
   async run() {
     const { args: words, flags } = await this.parse(Api);
@@ -69,24 +69,24 @@ export default class Api extends ClientCommand {
       throw usage(`${given.method} is not a supported method`, `Methods: ${methods.join(", ")}`);
     if (flags.paginate && method !== "GET") throw usage("--paginate is for GET only");
     const path = apiPath(given.path);
-    const fields = await this.fields(flags.field ?? []);
+    const fields = await this.#fields(flags.field ?? []);
     if (method === "GET" && flags.input !== undefined) throw usage("--input: GET takes no body");
-    this.headers = headersOf(flags.header ?? []);
-    if (flags.paginate) return this.paginate(path, fields);
+    this.#headers = headersOf(flags.header ?? []);
+    if (flags.paginate) return this.#paginate(path, fields);
     const base = flags.input === undefined ? undefined : await readValue(this.io, flags.input);
     const body = method === "GET" ? undefined : mergeBody(base, fields);
     if (flags["dry-run"]) {
       const request = { method, path, ...(method === "GET" ? { query: fields } : { body }) };
-      const reply = method === "GET" ? {} : await this.tried(method, path, body);
-      return this.print(
+      const reply = method === "GET" ? {} : await this.#tried(method, path, body);
+      return this.#print(
         pretty(
           JSON.stringify(this.common.jq === undefined || !("reply" in reply) ? { ...request, ...reply } : reply.reply),
         ),
       );
     }
-    const reply = await this.replyTo(method, path, method === "GET" ? fields : {}, body);
+    const reply = await this.#replyTo(method, path, method === "GET" ? fields : {}, body);
     if (this.common.jq !== undefined && !parses(reply.text)) throw failed("--jq: the reply is not JSON");
-    if (this.common.jq !== undefined || isJson(reply)) return this.print(pretty(reply.text));
+    if (this.common.jq !== undefined || isJson(reply)) return this.#print(pretty(reply.text));
     // Files and pipes get the bytes unchanged.
     const bytes = reply.bytes ?? new Uint8Array();
     if (!this.io.tty.stdout) return this.io.outBytes(bytes);
@@ -94,9 +94,9 @@ export default class Api extends ClientCommand {
   }
 
   /** Prints what the server would reply, or a message if the request cannot run as a dry run. */
-  private async tried(method: string, path: string, body: unknown): Promise<{ reply?: unknown }> {
+  async #tried(method: string, path: string, body: unknown): Promise<{ reply?: unknown }> {
     try {
-      return { reply: JSON.parse(await this.one(method, path, {}, body)) };
+      return { reply: JSON.parse(await this.#one(method, path, {}, body)) };
     } catch (error) {
       const why =
         error instanceof ApiCallError && error.errors[0]?.name === DRY_RUN
@@ -110,7 +110,7 @@ export default class Api extends ClientCommand {
     }
   }
 
-  private async print(text: string): Promise<void> {
+  async #print(text: string): Promise<void> {
     const select = await selectOf({
       format: "json",
       ...(typeof this.common.jq === "string" ? { jq: this.common.jq } : {}),
@@ -119,9 +119,9 @@ export default class Api extends ClientCommand {
     await this.write(select ? await select(text) : text);
   }
 
-  private async replyTo(method: string, path: string, query: Json, body?: unknown): Promise<RawReply> {
+  async #replyTo(method: string, path: string, query: Json, body?: unknown): Promise<RawReply> {
     const client = await this.client();
-    const reply = await client.raw(method, path, { query, body, headers: this.headers, wantsBytes: true });
+    const reply = await client.raw(method, path, { query, body, headers: this.#headers, wantsBytes: true });
     if (reply.status < 200 || reply.status > 299)
       throw apiCallError(
         reply.status,
@@ -132,22 +132,22 @@ export default class Api extends ClientCommand {
     return reply;
   }
 
-  private async one(method: string, path: string, query: Json, body?: unknown): Promise<string> {
-    return pretty((await this.replyTo(method, path, query, body)).text);
+  async #one(method: string, path: string, query: Json, body?: unknown): Promise<string> {
+    return pretty((await this.#replyTo(method, path, query, body)).text);
   }
 
-  private async paginate(path: string, fields: Json): Promise<void> {
+  async #paginate(path: string, fields: Json): Promise<void> {
     const endpoint = await endpointAt("GET", path);
     // A list without paging is complete, and does not know these parameters.
     if (endpoint !== undefined && !("page" in (endpoint.query as z.ZodObject).shape)) {
       const { per_page: _, page: __, ...others } = fields;
-      return this.print(await this.one("GET", path, others));
+      return this.#print(await this.#one("GET", path, others));
     }
     const perPage = Number(fields.per_page ?? 500);
     const whole: Json = {};
     let before = "";
     for (let page = 0; ; page++) {
-      const text = await this.one("GET", path, { ...fields, per_page: perPage, page });
+      const text = await this.#one("GET", path, { ...fields, per_page: perPage, page });
       // A list without paging returns the same reply for every page.
       if (text === before) break;
       before = text;
@@ -161,10 +161,10 @@ export default class Api extends ClientCommand {
       if (isRecord(reply.meta) ? reply.meta.has_next_results !== true : !full) break;
     }
     if (isRecord(whole.meta)) whole.meta = { has_next_results: false, has_previous_results: false };
-    await this.print(pretty(JSON.stringify(whole)));
+    await this.#print(pretty(JSON.stringify(whole)));
   }
 
-  private async fields(pairs: readonly string[]): Promise<Json> {
+  async #fields(pairs: readonly string[]): Promise<Json> {
     // Without a prototype, so that a field __proto__ is a field like any other.
     const fields: Json = Object.create(null);
     for (const pair of pairs) {

@@ -40,7 +40,7 @@ export default class CanI extends ClientCommand {
     // Checked without a call to the server, which need not be reachable for a typing error.
     if (asked !== undefined && !/\s/.test(asked)) checkAction(asked);
     const { user, token } = await this.call(usersApi.me);
-    const team = flags.team === undefined ? null : await this.teamOrNone(flags.team);
+    const team = flags.team === undefined ? null : await this.#teamOrNone(flags.team);
     const answer = (action: Action, global = false): Answer => {
       if (global && user.global_role === null)
         return { allowed: false, where: "", because: "it requires a global role" };
@@ -50,10 +50,10 @@ export default class CanI extends ClientCommand {
       const allowed = team === null ? allowsSomewhere(user, action) : held.length > 0;
       return { allowed, where: held.map(({ name }) => name).join(", ") };
     };
-    if (asked === undefined) return this.list((action) => answer(action));
+    if (asked === undefined) return this.#list((action) => answer(action));
     const verdict = isAction(asked)
       ? answer(named[asked]!)
-      : await this.ofEndpoint(asked, answer, token?.endpoints ?? null);
+      : await this.#ofEndpoint(asked, answer, token?.endpoints ?? null);
     if (!verdict.allowed) {
       throw denied(
         `no: ${user.email} may not do ${asked}${team ? ` on ${team.text}` : ""}${verdict.because ? `: ${verdict.because}` : ""}`,
@@ -64,19 +64,19 @@ export default class CanI extends ClientCommand {
     else this.log(verdict.where === "everywhere" ? "yes" : `yes, on ${verdict.where}`);
   }
 
-  private async teamOrNone(text: string): Promise<{ readonly id: number; readonly text: string }> {
+  async #teamOrNone(text: string): Promise<{ readonly id: number; readonly text: string }> {
     if (isNoTeam(text)) return { id: 0, text: "objects without a team" };
     const { id, name } = await this.team(text);
     return { id, text: `team ${name}` };
   }
 
-  private async list(answer: (action: Action) => Answer): Promise<void> {
+  async #list(answer: (action: Action) => Answer): Promise<void> {
     const rows = names.map((action) => ({ action, ...answer(named[action]!) }));
     const yes = { key: "allowed", text: (value: unknown) => (value === true ? "yes" : "no") };
     return this.printList(rows, { columns: [{ key: "action" }, yes, { key: "where" }] });
   }
 
-  private async ofEndpoint(
+  async #ofEndpoint(
     asked: string,
     answer: (action: Action, global?: boolean) => Answer,
     limits: readonly string[] | null,

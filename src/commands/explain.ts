@@ -22,7 +22,7 @@ export default class Explain extends BaseCommand {
 
   async run() {
     const { args: given } = await this.parse(Explain);
-    if (given.resource === undefined) return this.list();
+    if (given.resource === undefined) return this.#list();
     const [name = "", ...path] = given.resource.split(".");
     const resource = findResource(name);
     if (!resource) {
@@ -31,18 +31,18 @@ export default class Explain extends BaseCommand {
       throw usage(`there is no resource ${name}`, near ? `Did you mean ${near}?` : `Resources: ${names.join(", ")}`);
     }
     const found = explain(resource, path);
-    if (!found) throw this.unknownField(resource, path);
+    if (!found) throw this.#unknownField(resource, path);
     const uses = usesOf(resource, path);
     const all = await wholeConfig(this.config);
     const whole = {
       resource: resource.name,
       ...found,
-      read_by: this.callers(all, uses.reads),
-      set_by: this.callers(all, uses.sets),
-      filtered_by: this.callers(all, uses.filters),
+      read_by: this.#callers(all, uses.reads),
+      set_by: this.#callers(all, uses.sets),
+      filtered_by: this.#callers(all, uses.filters),
     };
     if (this.structured || this.common.fields !== undefined) return this.printOne(whole);
-    this.explain(resource, found, whole);
+    this.#explain(resource, found, whole);
     if (found.fields.length === 0) return;
     this.log();
     await this.printList(found.fields, {
@@ -50,14 +50,14 @@ export default class Explain extends BaseCommand {
     });
   }
 
-  private async list(): Promise<void> {
+  async #list(): Promise<void> {
     await this.printList(
       resources().map(({ name, plural, group }) => ({ resource: name, plural, group })),
       { columns: ["resource", "plural", "group"] },
     );
   }
 
-  private explain(
+  #explain(
     { name }: Resource,
     { field, type, description, values }: FieldExplanation,
     uses: Readonly<Record<"read_by" | "set_by" | "filtered_by", readonly Caller[]>>,
@@ -78,7 +78,7 @@ export default class Explain extends BaseCommand {
   }
 
   /** Endpoints, each with the commands that call it. */
-  private callers(all: Config, names: readonly string[]): Caller[] {
+  #callers(all: Config, names: readonly string[]): Caller[] {
     return names.map((name) => {
       const { endpoint } = allEndpoints.find((one) => one.name === name)!;
       const commands = commandsCalling(all, name, endpoint).sort();
@@ -86,7 +86,7 @@ export default class Explain extends BaseCommand {
     });
   }
 
-  private unknownField(resource: Resource, path: readonly string[]) {
+  #unknownField(resource: Resource, path: readonly string[]) {
     const last = path.at(-1) ?? "";
     const above = explain(resource, path.slice(0, -1));
     const fields = above?.fields.map(({ field }) => field) ?? [];

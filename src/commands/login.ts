@@ -65,7 +65,7 @@ export default class Login extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(Login);
-    const connection = await this.loginConnection(flags.context);
+    const connection = await this.#loginConnection(flags.context);
     const { hostname, protocol } = new URL(connection.serverUrl);
     if (protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(hostname)) {
       this.warn(`${connection.serverUrl} is plain HTTP: anyone on the network path can read the credentials`);
@@ -74,30 +74,30 @@ export default class Login extends ClientCommand {
     if (token !== undefined) {
       this.tokenName = flags["token-stdin"] ? "--token-stdin" : "--token-file";
       const { user } = await this.clientFor(connection, token).call(usersApi.me);
-      return this.save(connection, flags.context, user.email, token);
+      return this.#save(connection, flags.context, user.email, token);
     }
     if (flags.sso) {
-      const { token, user } = await this.signInByBrowser(connection, !flags["no-browser"]);
-      return this.save(connection, flags.context, user.email, token);
+      const { token, user } = await this.#signInByBrowser(connection, !flags["no-browser"]);
+      return this.#save(connection, flags.context, user.email, token);
     }
     const link = await readSecret(this.io, flags, "mfa-token");
     if (link !== undefined) {
-      const { token, user } = await this.finish(connection, link);
-      return this.save(connection, flags.context, user.email, token);
+      const { token, user } = await this.#finish(connection, link);
+      return this.#save(connection, flags.context, user.email, token);
     }
     const email =
       flags.email ?? this.io.env.SVC_EMAIL ?? (await this.askText("Email", "--email", connection.email ?? undefined));
     const password =
       (await readSecret(this.io, flags, "password", "SVC_PASSWORD")) ??
       (await this.askSecret("Password", "--password-stdin, --password-file or SVC_PASSWORD"));
-    const { token: session, user } = await this.signIn(connection, email, password);
-    await this.save(connection, flags.context, user.email, session);
+    const { token: session, user } = await this.#signIn(connection, email, password);
+    await this.#save(connection, flags.context, user.email, session);
     if (user.force_password_reset) {
       this.warn("you must choose a new password: `svc users password --required`");
     }
   }
 
-  private async signInByBrowser(connection: Connection, opens: boolean) {
+  async #signInByBrowser(connection: Connection, opens: boolean) {
     const { codeFromBrowser, openBrowser } = await import("../cli/auth/sso-sign-in.ts");
     const client = this.clientFor(connection, null);
     const body = await codeFromBrowser({
@@ -110,7 +110,7 @@ export default class Login extends ClientCommand {
     return client.call(ssoApi.cliToken, { body });
   }
 
-  private async signIn(connection: Connection, email: string, password: string) {
+  async #signIn(connection: Connection, email: string, password: string) {
     try {
       const body = { email, password, supports_email_verification: true };
       const reply = await this.clientFor(connection, null).call(sessionsApi.login, { body });
@@ -126,11 +126,11 @@ export default class Login extends ClientCommand {
     if (!this.interactive)
       throw denied(mailed, "It works for 15 minutes: give it to `svc login --mfa-token-stdin`, on one line.");
     this.note(`${mailed}; do not open it, but paste it here`);
-    return this.finish(connection, await this.askSecret("Link", "--mfa-token-stdin"));
+    return this.#finish(connection, await this.askSecret("Link", "--mfa-token-stdin"));
   }
 
   /** The second step of a sign-in: the mailed link. */
-  private async finish(connection: Connection, pasted: string) {
+  async #finish(connection: Connection, pasted: string) {
     const token = linkToken(pasted);
     if (token === "") throw usage("no link was given");
     try {
@@ -145,12 +145,12 @@ export default class Login extends ClientCommand {
   }
 
   /** The inherited method, with a difference: a new context may be named together with its server. */
-  private async loginConnection(context: string | undefined): Promise<Connection> {
+  async #loginConnection(context: string | undefined): Promise<Connection> {
     if (context !== undefined && typeof this.common["server-url"] === "string") this.common.context = undefined;
     return this.connection();
   }
 
-  private async save(connection: Connection, flag: string | undefined, email: string, token: string): Promise<void> {
+  async #save(connection: Connection, flag: string | undefined, email: string, token: string): Promise<void> {
     const name = contextNameFor(connection, flag);
     const { serverUrl, ca, insecure } = connection;
     const { remark, tokenIn } = await saveContext(

@@ -54,7 +54,7 @@ export default class Query extends ClientCommand {
         ? { query: args.sql === "-" ? await readText(this.io, "-", "the SQL") : args.sql! }
         : { query_id: (await this.savedQuery(flags.query)).id };
     const selected = flags["all-hosts"]
-      ? { hosts: [], teams: [], labels: [await this.allHosts()] }
+      ? { hosts: [], teams: [], labels: [await this.#allHosts()] }
       : await this.#live.selected(flags);
     if (selected === null && flags.where === undefined) throw needTargets();
     const body = {
@@ -67,7 +67,7 @@ export default class Query extends ClientCommand {
     };
     if (flags["dry-run"]) {
       await this.tryOut(liveQueriesApi.create, { body });
-      return this.plan(body);
+      return this.#plan(body);
     }
     const { live_query: query } = await this.call(liveQueriesApi.create, { body });
     const counts = await this.#live.follow(query, { detach: query.queue_until !== null });
@@ -77,12 +77,12 @@ export default class Query extends ClientCommand {
     this.#live.account(counts, query.queue_until);
   }
 
-  private async allHosts(): Promise<number> {
+  async #allHosts(): Promise<number> {
     const { labels } = await this.call(labelsApi.summary);
     return labels.find(({ name, label_type }) => name === "All Hosts" && label_type === "builtin")!.id;
   }
 
-  private async plan(body: { selected?: { hosts: number[]; labels: number[]; teams: number[] }; where?: string }) {
+  async #plan(body: { selected?: { hosts: number[]; labels: number[]; teams: number[] }; where?: string }) {
     if (body.selected === undefined || body.where !== undefined)
       return this.printPlan("run a live query", body.where ?? "");
     const counts = await this.call(targetsApi.count, { body: { selected: body.selected } });

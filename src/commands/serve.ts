@@ -63,7 +63,7 @@ export default class Serve extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Serve);
     try {
-      await this.serve(flags);
+      await this.#serve(flags);
     } catch (error) {
       if (error instanceof BadSetting)
         throw new CliError("usage", error.message, "`svc serve --help` and docs/settings.md describe every setting.");
@@ -76,7 +76,7 @@ export default class Serve extends BaseCommand {
     }
   }
 
-  private async serve(flags: Record<string, unknown>): Promise<void> {
+  async #serve(flags: Record<string, unknown>): Promise<void> {
     const { env } = this.io;
     const given = Object.fromEntries(settingsTable().map(({ name }) => [name, flags[flagName(name)]]));
     const quickstart = flags.quickstart === true;
@@ -96,8 +96,8 @@ export default class Serve extends BaseCommand {
     }
 
     const server = await startServer(settings, log, { isShared: isWorker(), quickstart });
-    const stopped = this.stopOnSignal(server, log);
-    if (server.firstAdmin) await this.welcome(server, server.firstAdmin, settings.server_url ?? server.url);
+    const stopped = this.#stopOnSignal(server, log);
+    if (server.firstAdmin) await this.#welcome(server, server.firstAdmin, settings.server_url ?? server.url);
     else if (quickstart)
       this.note(`The store already has an admin; sign in with \`svc login --server-url ${server.url}\`.`);
     const { note } = server.services.license;
@@ -120,7 +120,7 @@ export default class Serve extends BaseCommand {
   }
 
   /** Resolves when the server has been asked to stop and has finished. */
-  private stopOnSignal(server: RunningServer, log: ReturnType<typeof createLog>): Promise<void> {
+  #stopOnSignal(server: RunningServer, log: ReturnType<typeof createLog>): Promise<void> {
     const hurry = new AbortController();
     return new Promise((resolve, reject) => {
       onStopSignals({
@@ -143,7 +143,7 @@ export default class Serve extends BaseCommand {
   }
 
   /** Returns a remark for the user. A sign-in to another server stays as it is. */
-  private async saveSignIn(serverUrl: string, { token, email, ca }: FirstAdmin): Promise<string | null> {
+  async #saveSignIn(serverUrl: string, { token, email, ca }: FirstAdmin): Promise<string | null> {
     const name = await nameForServer(this.io, QUICKSTART, serverUrl);
     const { remark } = await saveContext({ name, serverUrl, token, email, ca, makeCurrent: true }, this.io);
     if (name === QUICKSTART) return remark;
@@ -152,11 +152,11 @@ export default class Serve extends BaseCommand {
   }
 
   /** Prints credentials to stdout, one per line and only once; explanations go to stderr. */
-  private async welcome(server: RunningServer, first: FirstAdmin, publicUrl: string): Promise<void> {
+  async #welcome(server: RunningServer, first: FirstAdmin, publicUrl: string): Promise<void> {
     if (first.password === null) return;
     this.log(`email: ${first.email}`);
     this.log(`password: ${first.password}`);
-    const remark = await this.saveSignIn(server.url, first).catch(
+    const remark = await this.#saveSignIn(server.url, first).catch(
       (error: Error) => `The context could not be saved; sign in with \`svc login\`: ${error.message}`,
     );
     if (remark) this.note(remark);

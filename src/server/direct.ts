@@ -109,25 +109,25 @@ class ReceivedRequest implements RequestParts {
   readonly path: string;
   readonly search: string;
   readonly headers: SentHeaders;
-  private readonly req: IncomingMessage;
+  readonly #req: IncomingMessage;
 
   constructor({ random }: Pick<Services, "random">, req: IncomingMessage) {
     this.id = random.uuid();
     [this.path, this.search] = splitUrl(req.url!);
     this.headers = new SentHeaders(req.headers);
-    this.req = req;
+    this.#req = req;
   }
 
   get method(): string {
-    return this.req.method!;
+    return this.#req.method!;
   }
 
   get peer(): string {
-    return this.req.socket.remoteAddress ?? "";
+    return this.#req.socket.remoteAddress ?? "";
   }
 
   get socket(): Socket {
-    return this.req.socket;
+    return this.#req.socket;
   }
 
   url(): URL {
@@ -136,19 +136,19 @@ class ReceivedRequest implements RequestParts {
 }
 
 class SentHeaders {
-  private readonly all: IncomingHttpHeaders;
+  readonly #all: IncomingHttpHeaders;
 
   constructor(all: IncomingHttpHeaders) {
-    this.all = all;
+    this.#all = all;
   }
 
   get(name: string): string | null {
-    const value = this.all[name.toLowerCase()];
+    const value = this.#all[name.toLowerCase()];
     return Array.isArray(value) ? value.join(",") : (value ?? null);
   }
 
   has(name: string): boolean {
-    return name.toLowerCase() in this.all;
+    return name.toLowerCase() in this.#all;
   }
 }
 

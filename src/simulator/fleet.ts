@@ -84,35 +84,35 @@ export async function inParallel<T>(
 
 /** Work of a fleet that waits or runs. */
 export class FleetWork {
-  private readonly timers = new Set<NodeJS.Timeout>();
-  private readonly busy = new Set<Promise<void>>();
-  private readonly startedAt = performance.now();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #busy = new Set<Promise<void>>();
+  readonly #startedAt = performance.now();
   stopping = false;
 
   /** Since the fleet was made. */
   get seconds(): number {
-    return (performance.now() - this.startedAt) / 1000;
+    return (performance.now() - this.#startedAt) / 1000;
   }
 
   after(seconds: number, work: () => Promise<void>): void {
     if (this.stopping) return;
     const timer = setTimeout(() => {
-      this.timers.delete(timer);
+      this.#timers.delete(timer);
       this.run(work);
     }, seconds * 1000);
-    this.timers.add(timer);
+    this.#timers.add(timer);
   }
 
   run(work: () => Promise<void>): void {
-    const running = work().finally(() => this.busy.delete(running));
-    this.busy.add(running);
+    const running = work().finally(() => this.#busy.delete(running));
+    this.#busy.add(running);
   }
 
   /** Drops what waits, and resolves when nothing runs. */
   async stop(): Promise<void> {
     this.stopping = true;
-    for (const timer of this.timers) clearTimeout(timer);
-    while (this.busy.size > 0) await Promise.all(this.busy);
+    for (const timer of this.#timers) clearTimeout(timer);
+    while (this.#busy.size > 0) await Promise.all(this.#busy);
   }
 }
 

@@ -7,20 +7,20 @@ const BUCKETS = SUB * 32;
  * high.
  */
 export class Histogram {
-  private readonly counts = new Uint32Array(BUCKETS);
+  readonly #counts = new Uint32Array(BUCKETS);
   count = 0;
   maxMs = 0;
 
   record(ms: number): void {
     const value = Math.max(0, Math.min(0xffffffff, Math.round(ms * 1000)));
-    this.counts[bucketOf(value)]!++;
+    this.#counts[bucketOf(value)]!++;
     this.count++;
     if (ms > this.maxMs) this.maxMs = ms;
   }
 
   /** Adds the values of another one. */
   add(other: Histogram): void {
-    for (let bucket = 0; bucket < BUCKETS; bucket++) this.counts[bucket]! += other.counts[bucket]!;
+    for (let bucket = 0; bucket < BUCKETS; bucket++) this.#counts[bucket]! += other.#counts[bucket]!;
     this.count += other.count;
     this.maxMs = Math.max(this.maxMs, other.maxMs);
   }
@@ -30,14 +30,14 @@ export class Histogram {
     if (this.count === 0) return 0;
     let left = Math.max(1, Math.ceil(this.count * q));
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
-      left -= this.counts[bucket]!;
+      left -= this.#counts[bucket]!;
       if (left <= 0) return Math.min(upperEdge(bucket) / 1000, this.maxMs);
     }
     return this.maxMs;
   }
 
   reset(): void {
-    this.counts.fill(0);
+    this.#counts.fill(0);
     this.count = 0;
     this.maxMs = 0;
   }

@@ -4,29 +4,29 @@ type File = { server: string; node_keys: Record<string, string> };
 
 /** Node keys by host identifier, stored between runs. They are secrets, so only the owner can read the file. */
 export class Identities {
-  private readonly path: string;
-  private readonly server: string;
-  private readonly keys: Map<string, string>;
+  readonly #path: string;
+  readonly #server: string;
+  readonly #keys: Map<string, string>;
 
   constructor(path: string, server: string) {
-    this.path = path;
-    this.server = server;
-    this.keys = new Map(Object.entries(read(path, server)));
+    this.#path = path;
+    this.#server = server;
+    this.#keys = new Map(Object.entries(read(path, server)));
   }
 
   keyOf(identifier: string): string | null {
-    return this.keys.get(identifier) ?? null;
+    return this.#keys.get(identifier) ?? null;
   }
 
   save(hosts: Iterable<{ identifier: string; nodeKey: string | null }>): void {
     for (const { identifier, nodeKey } of hosts) {
-      if (nodeKey === null) this.keys.delete(identifier);
-      else this.keys.set(identifier, nodeKey);
+      if (nodeKey === null) this.#keys.delete(identifier);
+      else this.#keys.set(identifier, nodeKey);
     }
-    const file: File = { server: this.server, node_keys: Object.fromEntries(this.keys) };
-    const fresh = `${this.path}.new`;
+    const file: File = { server: this.#server, node_keys: Object.fromEntries(this.#keys) };
+    const fresh = `${this.#path}.new`;
     writeFileSync(fresh, JSON.stringify(file), { mode: 0o600 });
-    renameSync(fresh, this.path);
+    renameSync(fresh, this.#path);
   }
 }
 

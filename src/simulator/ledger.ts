@@ -11,26 +11,26 @@ type LedgerState = "acknowledged" | "pending" | "dropped";
  * that was sent more than once may occur more than once in the server's log, because the first reply was lost.
  */
 export class Ledger {
-  private readonly file: number;
-  private buffer: string[] = [];
+  readonly #file: number;
+  #buffer: string[] = [];
 
   constructor(path: string) {
-    this.file = openSync(path, "w", 0o600);
+    this.#file = openSync(path, "w", 0o600);
   }
 
   note(id: string, type: string, sends: number, state: LedgerState): void {
-    this.buffer.push(`${id} ${type} ${sends} ${state}\n`);
-    if (this.buffer.length >= 512) this.flush();
+    this.#buffer.push(`${id} ${type} ${sends} ${state}\n`);
+    if (this.#buffer.length >= 512) this.#flush();
   }
 
   close(): void {
-    this.flush();
-    closeSync(this.file);
+    this.#flush();
+    closeSync(this.#file);
   }
 
-  private flush(): void {
-    if (this.buffer.length > 0) writeSync(this.file, this.buffer.join(""));
-    this.buffer = [];
+  #flush(): void {
+    if (this.#buffer.length > 0) writeSync(this.#file, this.#buffer.join(""));
+    this.#buffer = [];
   }
 }
 

@@ -18,16 +18,16 @@ export function mix(...parts: number[]): number {
 
 /** A small seeded generator (mulberry32). Its state is a single number, so every agent can have its own. */
 export class Random {
-  private state: number;
+  #state: number;
 
   constructor(seed: number) {
-    this.state = seed | 0;
+    this.#state = seed | 0;
   }
 
   /** From 0 up to, but not including 1. */
   next(): number {
-    this.state = (this.state + 0x6d2b79f5) | 0;
-    let t = this.state;
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let t = this.#state;
     t = Math.imul(t ^ (t >>> 15), t | 1);
     t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;

@@ -34,34 +34,34 @@ interface Authority {
 
 /** What the devices of a fleet know of their SCEP servers: each is asked once. */
 export class Authorities {
-  private readonly known = new Map<string, Promise<Authority>>();
-  private readonly signers = new Map<KeyObject, { readonly name: string; readonly certificate: Buffer }>();
-  private readonly web: Web;
+  readonly #known = new Map<string, Promise<Authority>>();
+  readonly #signers = new Map<KeyObject, { readonly name: string; readonly certificate: Buffer }>();
+  readonly #web: Web;
 
   constructor(web: Web) {
-    this.web = web;
+    this.#web = web;
   }
 
   of({ url, name }: ScepAccess): Promise<Authority> {
-    const known = this.known.get(url) ?? this.ask(url, name);
-    this.known.set(url, known);
-    known.catch(() => this.known.delete(url));
+    const known = this.#known.get(url) ?? this.#ask(url, name);
+    this.#known.set(url, known);
+    known.catch(() => this.#known.delete(url));
     return known;
   }
 
   /** The certificate with which a request is signed. Devices that share a key share it too. */
   signerOf(subject: readonly NameField[], key: KeyObject): DeviceIdentity {
     const name = JSON.stringify(subject);
-    const known = this.signers.get(key);
+    const known = this.#signers.get(key);
     if (known?.name === name) return { certificate: known.certificate, key };
     const certificate = selfSigned(subject, key, randomBytes(8), Date.now());
-    this.signers.set(key, { name, certificate });
+    this.#signers.set(key, { name, certificate });
     return { certificate, key };
   }
 
-  private async ask(url: string, name: string): Promise<Authority> {
+  async #ask(url: string, name: string): Promise<Authority> {
     const get = async (operation: string) => {
-      const reply = await this.web.call({
+      const reply = await this.#web.call({
         method: "GET",
         url: `${url}?operation=${operation}&message=${encodeURIComponent(name)}`,
       });

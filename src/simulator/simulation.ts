@@ -24,104 +24,104 @@ export class Simulation {
   readonly agents: SimulatedAgent[] = [];
   /** The managed agents, on hosts that have one. */
   readonly managed: ManagedAgent[] = [];
-  private readonly options: SettledOptions;
-  private readonly wheel: Wheel;
-  private readonly transport: Transport;
-  private readonly world: World;
-  private readonly ledger: Ledger | null;
-  private readonly identities: Identities | null;
-  private readonly machines: MachineSettings;
-  private readonly startedAt: number;
-  private enrollment: SimulationReport["enrollment"] = null;
-  private stopped: Promise<SimulationReport> | null = null;
-  private progress: NodeJS.Timeout | null = null;
-  private seconds = 0;
+  readonly #options: SettledOptions;
+  readonly #wheel: Wheel;
+  readonly #transport: Transport;
+  readonly #world: World;
+  readonly #ledger: Ledger | null;
+  readonly #identities: Identities | null;
+  readonly #machines: MachineSettings;
+  readonly #startedAt: number;
+  #enrollment: SimulationReport["enrollment"] = null;
+  #stopped: Promise<SimulationReport> | null = null;
+  #progress: NodeJS.Timeout | null = null;
+  #seconds = 0;
 
   /** `wheel` and `wallClock` are for tests that control time. */
   constructor(options: SimulationOptions, clock: { wheel?: Wheel; wallClock?: () => number } = {}) {
-    this.options = settle(options);
-    const { seed, platforms, softwarePerHost, quirks, managed } = this.options;
-    this.machines = { seed, platforms: platformMix(platforms), softwarePerHost, quirks, managed };
-    this.wheel = clock.wheel ?? new Wheel();
-    this.transport = new Transport(this.options, this.wheel);
-    this.ledger = this.options.ledgerFile ? new Ledger(this.options.ledgerFile) : null;
-    this.identities = this.options.identityFile
-      ? new Identities(this.options.identityFile, this.options.serverUrl)
+    this.#options = settle(options);
+    const { seed, platforms, softwarePerHost, quirks, managed } = this.#options;
+    this.#machines = { seed, platforms: platformMix(platforms), softwarePerHost, quirks, managed };
+    this.#wheel = clock.wheel ?? new Wheel();
+    this.#transport = new Transport(this.#options, this.#wheel);
+    this.#ledger = this.#options.ledgerFile ? new Ledger(this.#options.ledgerFile) : null;
+    this.#identities = this.#options.identityFile
+      ? new Identities(this.#options.identityFile, this.#options.serverUrl)
       : null;
     const wallClock = clock.wallClock ?? Date.now;
-    this.world = new World({
-      wheel: this.wheel,
-      transport: this.transport,
+    this.#world = new World({
+      wheel: this.#wheel,
+      transport: this.#transport,
       stats: this.stats,
-      settings: this.options,
-      ledger: this.ledger,
+      settings: this.#options,
+      ledger: this.#ledger,
       runId: `${seed.toString(36)}.${wallClock().toString(36)}`,
       wallClock,
     });
-    this.world.rateFactor = this.options.rateFactor;
-    this.startedAt = this.wheel.now();
+    this.#world.rateFactor = this.#options.rateFactor;
+    this.#startedAt = this.#wheel.now();
   }
 
   get connections(): number {
-    return this.transport.connections;
+    return this.#transport.connections;
   }
 
   /** Starts every agent at its own time within the spread. Returns immediately. */
   start(): void {
-    this.drive();
-    const { hosts, spread, seed } = this.options;
+    this.#drive();
+    const { hosts, spread, seed } = this.#options;
     for (let index = 0; index < hosts; index++) {
       const delay = (mix(seed, index, 3) / 2 ** 32) * spread * 1000;
-      this.wheel.after(delay, () => {
-        if (this.world.stopping) return;
-        const agent = this.newAgent(index);
+      this.#wheel.after(delay, () => {
+        if (this.#world.stopping) return;
+        const agent = this.#newAgent(index);
         void agent.start();
-        if (agent.machine.managed) void this.newManaged(agent).start();
+        if (agent.machine.managed) void this.#newManaged(agent).start();
       });
     }
   }
 
   /** Enrolls every host once with its complete first inventory, `concurrency` hosts at a time, and measures it. */
   async enrollAll(signal?: AbortSignal): Promise<void> {
-    this.drive();
-    const { hosts, concurrency } = this.options;
-    const agents = this.options.prepared ? await this.preparedAgents() : null;
-    this.options.onEnrollment?.();
-    const from = this.wheel.now();
+    this.#drive();
+    const { hosts, concurrency } = this.#options;
+    const agents = this.#options.prepared ? await this.#preparedAgents() : null;
+    this.#options.onEnrollment?.();
+    const from = this.#wheel.now();
     let next = 0;
     let done = 0;
     const worker = async () => {
-      while (next < hosts && !signal?.aborted && !this.world.stopping) {
+      while (next < hosts && !signal?.aborted && !this.#world.stopping) {
         const index = next++;
-        if (await this.enrollOne(agents?.[index] ?? this.newAgent(index))) done++;
+        if (await this.#enrollOne(agents?.[index] ?? this.#newAgent(index))) done++;
       }
     };
     await Promise.all(Array.from({ length: Math.min(concurrency, hosts) }, worker));
-    const seconds = (this.wheel.now() - from) / 1000;
-    this.enrollment = { hosts: done, seconds, perSecond: Math.round((done / Math.max(seconds, 0.001)) * 10) / 10 };
+    const seconds = (this.#wheel.now() - from) / 1000;
+    this.#enrollment = { hosts: done, seconds, perSecond: Math.round((done / Math.max(seconds, 0.001)) * 10) / 10 };
   }
 
   /** Pauses polling. Timers that become due wait too. */
   pause(): void {
-    this.world.paused = true;
+    this.#world.paused = true;
   }
 
   resume(): void {
-    this.world.paused = false;
+    this.#world.paused = false;
   }
 
   /** Takes effect in each loop from its next round on. */
   setRateFactor(factor: number): void {
     if (!(factor > 0)) throw new Error("rateFactor must be above 0");
-    this.world.rateFactor = factor;
+    this.#world.rateFactor = factor;
   }
 
   /** Closes every connection and makes all agents check in immediately, as after a restart of the server. */
   async reconnectAll(): Promise<ReconnectResult> {
-    this.transport.reset();
-    const from = this.wheel.now();
+    this.#transport.reset();
+    const from = this.#wheel.now();
     const answers = await Promise.all(this.agents.map((agent) => agent.checkIn()));
-    return { hosts: answers.length, answered: answers.filter(Boolean).length, ms: this.wheel.now() - from };
+    return { hosts: answers.length, answered: answers.filter(Boolean).length, ms: this.#wheel.now() - from };
   }
 
   report(): SimulationReport {
@@ -132,39 +132,39 @@ export class Simulation {
       lostResults += agent.results.size;
     }
     for (const agent of this.managed) lostResults += agent.undelivered;
-    const seconds = this.seconds || (this.wheel.now() - this.startedAt) / 1000;
+    const seconds = this.#seconds || (this.#wheel.now() - this.#startedAt) / 1000;
     return reportOf(this.stats, {
-      hosts: this.options.hosts,
+      hosts: this.#options.hosts,
       seconds,
       pendingLines,
       lostResults,
-      enrollment: this.enrollment,
+      enrollment: this.#enrollment,
     });
   }
 
   /** Ends the loops, delivers buffered data and closes the connections. May be called twice. */
   stop(): Promise<SimulationReport> {
-    this.stopped ??= this.end();
-    return this.stopped;
+    this.#stopped ??= this.#end();
+    return this.#stopped;
   }
 
-  private async end(): Promise<SimulationReport> {
-    this.seconds = (this.wheel.now() - this.startedAt) / 1000;
-    this.world.stop();
+  async #end(): Promise<SimulationReport> {
+    this.#seconds = (this.#wheel.now() - this.#startedAt) / 1000;
+    this.#world.stop();
     for (const agent of [...this.agents, ...this.managed]) agent.stop();
-    const limit = this.wheel.after(FLUSH_LIMIT_MS, () => this.transport.close());
-    await this.flush();
-    this.wheel.disarm(limit);
-    this.transport.close();
-    if (this.progress) clearInterval(this.progress);
-    this.wheel.stop();
+    const limit = this.#wheel.after(FLUSH_LIMIT_MS, () => this.#transport.close());
+    await this.#flush();
+    this.#wheel.disarm(limit);
+    this.#transport.close();
+    if (this.#progress) clearInterval(this.#progress);
+    this.#wheel.stop();
     for (const agent of this.agents) agent.logger.close();
-    this.ledger?.close();
-    this.identities?.save(this.agents);
+    this.#ledger?.close();
+    this.#identities?.save(this.agents);
     return this.report();
   }
 
-  private async flush(): Promise<void> {
+  async #flush(): Promise<void> {
     const agents = [...this.agents, ...this.managed].values();
     const worker = async () => {
       for (const agent of agents) {
@@ -176,14 +176,14 @@ export class Simulation {
   }
 
   /** All agents, with answers to the queries that a host of the same platform got. */
-  private async preparedAgents(): Promise<SimulatedAgent[]> {
-    const { hosts } = this.options;
+  async #preparedAgents(): Promise<SimulatedAgent[]> {
+    const { hosts } = this.#options;
     const asked = new Map<string, ReadonlySet<string>>();
     const agents: SimulatedAgent[] = [];
     for (let index = 0; index < hosts; index++) {
-      const agent = this.newAgent(index);
+      const agent = this.#newAgent(index);
       const { key } = agent.machine.platform;
-      if (!asked.has(key)) asked.set(key, await this.askedOf(key));
+      if (!asked.has(key)) asked.set(key, await this.#askedOf(key));
       agent.prepare(asked.get(key)!);
       agents.push(agent);
     }
@@ -191,18 +191,18 @@ export class Simulation {
   }
 
   /** The queries that the first host of the platform gets which is not one of the others. */
-  private async askedOf(platform: string): Promise<ReadonlySet<string>> {
-    for (let index = this.options.hosts; ; index++) {
-      if (new Machine(this.machines, index).platform.key !== platform) continue;
-      const agent = this.newAgent(index);
+  async #askedOf(platform: string): Promise<ReadonlySet<string>> {
+    for (let index = this.#options.hosts; ; index++) {
+      if (new Machine(this.#machines, index).platform.key !== platform) continue;
+      const agent = this.#newAgent(index);
       const asked = new Set<string>();
       agent.asked = asked;
-      await this.enrollOne(agent);
+      await this.#enrollOne(agent);
       return asked;
     }
   }
 
-  private async enrollOne(agent: SimulatedAgent): Promise<boolean> {
+  async #enrollOne(agent: SimulatedAgent): Promise<boolean> {
     for (let round = 0; round < INVENTORY_ROUNDS; round++) {
       const before = agent.accepted;
       if (!(await agent.pollOnce())) return false;
@@ -212,28 +212,28 @@ export class Simulation {
     return agent.accepted > 0;
   }
 
-  private newAgent(index: number): SimulatedAgent {
-    const machine = new Machine(this.machines, index);
-    const channels = this.channels();
-    const agent = new SimulatedAgent(this.world, machine, channels);
-    const key = this.identities?.keyOf(agent.identifier);
+  #newAgent(index: number): SimulatedAgent {
+    const machine = new Machine(this.#machines, index);
+    const channels = this.#channels();
+    const agent = new SimulatedAgent(this.#world, machine, channels);
+    const key = this.#identities?.keyOf(agent.identifier);
     if (key) agent.resume(key);
     this.agents.push(agent);
     return agent;
   }
 
-  private newManaged(beside: SimulatedAgent): ManagedAgent {
-    const { transport } = this;
-    const channel = this.options.connections === "shared" ? transport.sharedChannel() : transport.ownChannel();
-    const agent = new ManagedAgent(this.world, beside.machine, channel, beside.identifier);
+  #newManaged(beside: SimulatedAgent): ManagedAgent {
+    const transport = this.#transport;
+    const channel = this.#options.connections === "shared" ? transport.sharedChannel() : transport.ownChannel();
+    const agent = new ManagedAgent(this.#world, beside.machine, channel, beside.identifier);
     agent.onWiped = () => beside.stop();
     this.managed.push(agent);
     return agent;
   }
 
-  private channels(): Channels {
-    const { transport } = this;
-    const { connections } = this.options;
+  #channels(): Channels {
+    const transport = this.#transport;
+    const { connections } = this.#options;
     if (connections !== "own") {
       const channel = connections === "shared" ? transport.sharedChannel() : transport.ownChannel();
       return { config: channel, distributed: channel, log: channel };
@@ -242,17 +242,17 @@ export class Simulation {
     return { config: own(), distributed: own(), log: own(), carver: own() };
   }
 
-  private drive(): void {
-    this.wheel.start();
-    const { onProgress, progressSeconds, hosts } = this.options;
-    if (!onProgress || this.progress) return;
-    let last = { requests: 0, at: this.wheel.now() };
-    this.progress = setInterval(() => {
-      const now = this.wheel.now();
+  #drive(): void {
+    this.#wheel.start();
+    const { onProgress, progressSeconds, hosts } = this.#options;
+    if (!onProgress || this.#progress) return;
+    let last = { requests: 0, at: this.#wheel.now() };
+    this.#progress = setInterval(() => {
+      const now = this.#wheel.now();
       const { requests, errors, enrolled, acknowledgedLines } = this.stats;
       const requestsPerSecond = ((requests - last.requests) * 1000) / Math.max(1, now - last.at);
       last = { requests, at: now };
-      const seconds = (now - this.startedAt) / 1000;
+      const seconds = (now - this.#startedAt) / 1000;
       const { connections } = this;
       const started = this.agents.length;
       onProgress({

@@ -38,10 +38,10 @@ export interface WebRequest {
 const REPLY_TIMEOUT = 60_000;
 
 export class Web {
-  private readonly agent: Agent;
+  readonly #agent: Agent;
 
   constructor({ tls = {}, identity, maxConnections }: WebSettings) {
-    this.agent = new Agent({
+    this.#agent = new Agent({
       connections: maxConnections,
       headersTimeout: REPLY_TIMEOUT,
       bodyTimeout: REPLY_TIMEOUT,
@@ -56,7 +56,7 @@ export class Web {
   /** Throws if there is no reply. */
   async call({ method, url, headers = {}, body }: WebRequest): Promise<WebReply> {
     const { origin, pathname, search } = new URL(url);
-    const reply = await this.agent.request({ origin, path: pathname + search, method, headers, body: body ?? null });
+    const reply = await this.#agent.request({ origin, path: pathname + search, method, headers, body: body ?? null });
     const type = reply.headers["content-type"];
     return {
       status: reply.statusCode,
@@ -66,7 +66,7 @@ export class Web {
   }
 
   close(): Promise<void> {
-    return this.agent.destroy();
+    return this.#agent.destroy();
   }
 }
 

@@ -22,16 +22,16 @@ export class Timer {
  * timer. The time is passed in, so that tests can control it.
  */
 export class Wheel {
-  private readonly slots: (Timer | null)[] = new Array<Timer | null>(SLOTS).fill(null);
-  private readonly tickMs: number;
-  private tick: number;
-  private driver: NodeJS.Timeout | null = null;
+  readonly #slots: (Timer | null)[] = new Array<Timer | null>(SLOTS).fill(null);
+  readonly #tickMs: number;
+  #tick: number;
+  #driver: NodeJS.Timeout | null = null;
   readonly now: () => number;
 
   constructor(now: () => number = () => performance.now(), tickMs = 10) {
     this.now = now;
-    this.tickMs = tickMs;
-    this.tick = Math.floor(now() / tickMs);
+    this.#tickMs = tickMs;
+    this.#tick = Math.floor(now() / tickMs);
   }
 
   after(ms: number, fire: () => void): Timer {
@@ -42,20 +42,20 @@ export class Wheel {
 
   arm(timer: Timer, ms: number): void {
     if (timer.slot >= 0) this.disarm(timer);
-    const due = Math.max(this.tick + 1, Math.ceil((this.now() + Math.max(0, ms)) / this.tickMs));
+    const due = Math.max(this.#tick + 1, Math.ceil((this.now() + Math.max(0, ms)) / this.#tickMs));
     const slot = due % SLOTS;
-    const head = this.slots[slot] ?? null;
+    const head = this.#slots[slot] ?? null;
     timer.due = due;
     timer.slot = slot;
     timer.next = head;
     if (head) head.previous = timer;
-    this.slots[slot] = timer;
+    this.#slots[slot] = timer;
   }
 
   disarm(timer: Timer): void {
     if (timer.slot < 0) return;
     if (timer.previous) timer.previous.next = timer.next;
-    else this.slots[timer.slot] = timer.next;
+    else this.#slots[timer.slot] = timer.next;
     if (timer.next) timer.next.previous = timer.previous;
     timer.previous = null;
     timer.next = null;
@@ -64,28 +64,28 @@ export class Wheel {
 
   /** Fires all due timers. Called by the driver, or by a test that has moved its clock. */
   advance(): void {
-    const target = Math.floor(this.now() / this.tickMs);
+    const target = Math.floor(this.now() / this.#tickMs);
     // After a long stall one round visits every slot. More rounds would find nothing new.
-    if (target - this.tick > SLOTS) this.tick = target - SLOTS;
-    while (this.tick < target) {
-      this.tick++;
-      this.runSlot(this.tick % SLOTS, target);
+    if (target - this.#tick > SLOTS) this.#tick = target - SLOTS;
+    while (this.#tick < target) {
+      this.#tick++;
+      this.#runSlot(this.#tick % SLOTS, target);
     }
   }
 
-  private runSlot(slot: number, target: number): void {
+  #runSlot(slot: number, target: number): void {
     const due: Timer[] = [];
-    for (let timer = this.slots[slot] ?? null; timer; timer = timer.next) if (timer.due <= target) due.push(timer);
+    for (let timer = this.#slots[slot] ?? null; timer; timer = timer.next) if (timer.due <= target) due.push(timer);
     for (const timer of due) this.disarm(timer);
     for (const timer of due) if (timer.slot < 0) timer.fire();
   }
 
   start(): void {
-    this.driver ??= setInterval(() => this.advance(), this.tickMs);
+    this.#driver ??= setInterval(() => this.advance(), this.#tickMs);
   }
 
   stop(): void {
-    if (this.driver) clearInterval(this.driver);
-    this.driver = null;
+    if (this.#driver) clearInterval(this.#driver);
+    this.#driver = null;
   }
 }

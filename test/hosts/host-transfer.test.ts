@@ -254,20 +254,20 @@ describe.each(bothEngines)("transfer of hosts on %s", (engine) => {
 
 /** CPU time between two turns of the event loop: other processes on the machine do not count. */
 class LongestTurn {
-  private last = process.cpuUsage();
-  private longest = 0;
-  private timer = setImmediate(() => this.turn());
+  #last = process.cpuUsage();
+  #longest = 0;
+  #timer = setImmediate(() => this.#turn());
 
-  private turn(): void {
-    const { user, system } = process.cpuUsage(this.last);
-    this.longest = Math.max(this.longest, (user + system) / 1000);
-    this.last = process.cpuUsage();
-    this.timer = setImmediate(() => this.turn());
+  #turn(): void {
+    const { user, system } = process.cpuUsage(this.#last);
+    this.#longest = Math.max(this.#longest, (user + system) / 1000);
+    this.#last = process.cpuUsage();
+    this.#timer = setImmediate(() => this.#turn());
   }
 
   stop(): number {
-    clearImmediate(this.timer);
-    return this.longest;
+    clearImmediate(this.#timer);
+    return this.#longest;
   }
 }
 

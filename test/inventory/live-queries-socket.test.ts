@@ -50,20 +50,20 @@ class Client {
   readonly socket: WebSocket;
   readonly messages: Message[] = [];
   closed: number | null = null;
-  private wake = () => {};
-  private read = 0;
+  #wake = () => {};
+  #read = 0;
 
   constructor(path = "/api/v1/svc/results/websocket") {
     this.socket = new WebSocket(`ws://127.0.0.1:${port}${path}`);
     this.socket.on("message", (raw) => {
       this.messages.push(JSON.parse(String(raw)) as Message);
-      this.wake();
+      this.#wake();
     });
     this.socket.on("close", (code) => {
       this.closed = code;
-      this.wake();
+      this.#wake();
     });
-    this.socket.on("error", () => this.wake());
+    this.socket.on("error", () => this.#wake());
     open.push(this);
   }
 
@@ -80,7 +80,7 @@ class Client {
   async until(fits: () => boolean): Promise<void> {
     while (!fits())
       await new Promise<void>((resolve) => {
-        this.wake = resolve;
+        this.#wake = resolve;
       });
   }
 
@@ -88,11 +88,11 @@ class Client {
   async next(type: string, fits: (data: Message["data"]) => boolean = () => true): Promise<Message["data"]> {
     let found = -1;
     await this.until(() => {
-      found = this.messages.findIndex((one, at) => at >= this.read && one.type === type && fits(one.data));
+      found = this.messages.findIndex((one, at) => at >= this.#read && one.type === type && fits(one.data));
       return found >= 0 || this.closed !== null;
     });
     if (found < 0) throw new Error(`closed (${this.closed}) after ${JSON.stringify(this.messages)}`);
-    this.read = found + 1;
+    this.#read = found + 1;
     return this.messages[found]!.data;
   }
 

@@ -35,24 +35,24 @@ export class FakeServer {
   now = 1000;
   readonly wheel = new Wheel(() => this.now);
   readonly wallClock = () => 1_760_000_000_000 + this.now;
-  private readonly server: Server;
+  readonly #server: Server;
 
   private constructor(tls?: { key: string; cert: string }) {
-    const handle = (req: IncomingMessage, res: ServerResponse) => this.handle(req, res);
+    const handle = (req: IncomingMessage, res: ServerResponse) => this.#handle(req, res);
     const settings = { keepAliveTimeout: 120_000 };
-    this.server = tls ? createTlsServer({ ...settings, ...tls }, handle) : createServer(settings, handle);
+    this.#server = tls ? createTlsServer({ ...settings, ...tls }, handle) : createServer(settings, handle);
   }
 
   static async start(tls?: { key: string; cert: string }): Promise<FakeServer> {
     const fake = new FakeServer(tls);
-    await new Promise<void>((resolve) => fake.server.listen(0, "127.0.0.1", resolve));
-    fake.url = `${tls ? "https" : "http"}://127.0.0.1:${(fake.server.address() as AddressInfo).port}`;
+    await new Promise<void>((resolve) => fake.#server.listen(0, "127.0.0.1", resolve));
+    fake.url = `${tls ? "https" : "http"}://127.0.0.1:${(fake.#server.address() as AddressInfo).port}`;
     return fake;
   }
 
   close(): Promise<void> {
-    this.server.closeAllConnections();
-    return new Promise((resolve) => this.server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    return new Promise((resolve) => this.#server.close(() => resolve()));
   }
 
   of(endpoint: string): SeenRequest[] {
@@ -67,7 +67,7 @@ export class FakeServer {
       if (condition()) return;
       if (this.now > end)
         throw new Error(`nothing happened; seen: ${this.seen.map((seen) => seen.endpoint).join(" ")}`);
-      if (this.busy > 0 && quiet < 200) continue;
+      if (this.#busy > 0 && quiet < 200) continue;
       quiet = 0;
       this.now += stepMs;
       this.wheel.advance();
@@ -82,15 +82,15 @@ export class FakeServer {
   }
 
   /** Requests without a reply so far. */
-  private busy = 0;
+  #busy = 0;
 
-  private handle(req: IncomingMessage, res: ServerResponse): void {
+  #handle(req: IncomingMessage, res: ServerResponse): void {
     const chunks: Buffer[] = [];
-    this.busy++;
+    this.#busy++;
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
     req.on("error", () => {});
     res.on("close", () => {
-      this.busy--;
+      this.#busy--;
     });
     req.on("end", () => {
       const raw = Buffer.concat(chunks);
@@ -103,9 +103,9 @@ export class FakeServer {
       const act = this.script(seen, nth) ?? DEFAULTS[endpoint]?.(nth) ?? "{}";
       if (typeof act === "function") {
         // A reply of a function may never come; the clock must not wait for it.
-        this.busy--;
+        this.#busy--;
         res.on("close", () => {
-          this.busy++;
+          this.#busy++;
         });
         act(res);
       } else if (typeof act === "string") res.end(act);

@@ -26,7 +26,7 @@ interface Came {
 class Receiver {
   readonly came: Came[] = [];
   readonly port: number;
-  private server: Server | null = null;
+  #server: Server | null = null;
 
   constructor(port: number) {
     this.port = port;
@@ -51,12 +51,12 @@ class Receiver {
       server.once("error", reject);
       server.listen(this.port, "127.0.0.1", resolve);
     });
-    this.server = server;
+    this.#server = server;
   }
 
   async down(): Promise<void> {
-    const { server } = this;
-    this.server = null;
+    const server = this.#server;
+    this.#server = null;
     server?.closeAllConnections();
     await new Promise((closed) => server?.close(closed));
   }

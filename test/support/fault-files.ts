@@ -96,8 +96,8 @@ export class FaultDisk {
   /** Increased by each power cut. */
   epoch = 0;
   readonly options: FaultOptions;
-  private durableNames = new Map<string, Inode>();
-  private pendingNames: NameChange[] = [];
+  #durableNames = new Map<string, Inode>();
+  #pendingNames: NameChange[] = [];
 
   constructor(options: FaultOptions) {
     this.options = options;
@@ -116,9 +116,9 @@ export class FaultDisk {
     const { random } = this.options;
     this.epoch++;
     this.locked = false;
-    for (const change of this.pendingNames) if (random() < 0.5) change.apply(this.durableNames);
-    this.pendingNames = [];
-    this.names = new Map(this.durableNames);
+    for (const change of this.#pendingNames) if (random() < 0.5) change.apply(this.#durableNames);
+    this.#pendingNames = [];
+    this.names = new Map(this.#durableNames);
     for (const inode of new Set(this.names.values())) inode.cut(random);
   }
 
@@ -137,7 +137,7 @@ export class FaultDisk {
   remove(path: string): void {
     this.find(path);
     this.names.delete(path);
-    this.durableNames.delete(path);
+    this.#durableNames.delete(path);
   }
 
   find(path: string): Inode {
@@ -148,43 +148,43 @@ export class FaultDisk {
 
   change(dir: string, apply: NameChange["apply"]): void {
     apply(this.names);
-    this.pendingNames.push({ dir, apply });
+    this.#pendingNames.push({ dir, apply });
   }
 
   syncDir(dir: string): void {
     if (this.options.ignoreSyncDir) return;
-    for (const change of this.pendingNames) if (change.dir === dir) change.apply(this.durableNames);
-    this.pendingNames = this.pendingNames.filter((change) => change.dir !== dir);
+    for (const change of this.#pendingNames) if (change.dir === dir) change.apply(this.#durableNames);
+    this.#pendingNames = this.#pendingNames.filter((change) => change.dir !== dir);
   }
 }
 
 class ProcessFiles implements StoreFiles {
-  private readonly disk: FaultDisk;
-  private readonly epoch: number;
+  readonly #disk: FaultDisk;
+  readonly #epoch: number;
 
   constructor(disk: FaultDisk) {
-    this.disk = disk;
-    this.epoch = disk.epoch;
+    this.#disk = disk;
+    this.#epoch = disk.epoch;
   }
 
-  private get isGone(): boolean {
-    return this.epoch !== this.disk.epoch;
+  get #isGone(): boolean {
+    return this.#epoch !== this.#disk.epoch;
   }
 
-  private async begin(operation: Operation, path: string): Promise<void> {
+  async #begin(operation: Operation, path: string): Promise<void> {
     // On a real disk, too, the result never arrives in the same turn.
     await new Promise(setImmediate);
-    if (!this.isGone) await this.disk.onOperation(operation, path);
-    if (this.isGone) await new Promise(() => {});
+    if (!this.#isGone) await this.#disk.onOperation(operation, path);
+    if (this.#isGone) await new Promise(() => {});
   }
 
-  private file(path: string, inode: Inode): StoreFile {
-    const { ignoreSync, lateSync } = this.disk.options;
+  #file(path: string, inode: Inode): StoreFile {
+    const { ignoreSync, lateSync } = this.#disk.options;
     return {
       write: async (bytes, position) => {
         const copy = Buffer.from(bytes);
         try {
-          await this.begin("write", path);
+          await this.#begin("write", path);
         } catch (error) {
           inode.pending.push({ kind: "write", bytes: copy.subarray(0, copy.length >> 1), at: position });
           throw error;
@@ -192,13 +192,13 @@ class ProcessFiles implements StoreFiles {
         inode.pending.push({ kind: "write", bytes: copy, at: position });
       },
       sync: async () => {
-        await this.begin("sync", path);
+        await this.#begin("sync", path);
         if (ignoreSync) return;
         if (!lateSync) inode.sync();
-        else setTimeout(() => !this.isGone && inode.sync(), 2);
+        else setTimeout(() => !this.#isGone && inode.sync(), 2);
       },
       truncate: async (size) => {
-        await this.begin("truncate", path);
+        await this.#begin("truncate", path);
         inode.pending.push({ kind: "truncate", size });
       },
       close: async () => {},
@@ -208,52 +208,52 @@ class ProcessFiles implements StoreFiles {
   async makeDir(): Promise<void> {}
 
   async list(dir: string): Promise<string[]> {
-    return [...this.disk.names.keys()].filter((path) => dirname(path) === dir).map((path) => basename(path));
+    return [...this.#disk.names.keys()].filter((path) => dirname(path) === dir).map((path) => basename(path));
   }
 
   async create(path: string): Promise<StoreFile> {
-    await this.begin("create", path);
+    await this.#begin("create", path);
     const inode = new Inode();
-    this.disk.change(dirname(path), (names) => names.set(path, inode));
-    return this.file(path, inode);
+    this.#disk.change(dirname(path), (names) => names.set(path, inode));
+    return this.#file(path, inode);
   }
 
   async open(path: string): Promise<StoreFile> {
-    await this.begin("open", path);
-    return this.file(path, this.disk.find(path));
+    await this.#begin("open", path);
+    return this.#file(path, this.#disk.find(path));
   }
 
   async *read(path: string): AsyncIterable<Buffer> {
-    const { content } = this.disk.find(path);
+    const { content } = this.#disk.find(path);
     // Small pieces, so that lines span several of them.
     for (let at = 0; at < content.length; at += 1_000) yield content.subarray(at, at + 1_000);
   }
 
   async rename(from: string, to: string): Promise<void> {
-    await this.begin("rename", to);
-    const inode = this.disk.find(from);
-    this.disk.change(dirname(to), (names) => {
+    await this.#begin("rename", to);
+    const inode = this.#disk.find(from);
+    this.#disk.change(dirname(to), (names) => {
       names.delete(from);
       names.set(to, inode);
     });
   }
 
   async unlink(path: string): Promise<void> {
-    await this.begin("unlink", path);
-    this.disk.find(path);
-    this.disk.change(dirname(path), (names) => names.delete(path));
+    await this.#begin("unlink", path);
+    this.#disk.find(path);
+    this.#disk.change(dirname(path), (names) => names.delete(path));
   }
 
   async syncDir(dir: string): Promise<void> {
-    await this.begin("syncDir", dir);
-    this.disk.syncDir(dir);
+    await this.#begin("syncDir", dir);
+    this.#disk.syncDir(dir);
   }
 
   async lock(dir: string): Promise<() => Promise<void>> {
-    if (this.disk.locked) throw new Error(`${dir} is locked`);
-    this.disk.locked = true;
+    if (this.#disk.locked) throw new Error(`${dir} is locked`);
+    this.#disk.locked = true;
     return async () => {
-      if (!this.isGone) this.disk.locked = false;
+      if (!this.#isGone) this.#disk.locked = false;
     };
   }
 }

@@ -46,18 +46,18 @@ vi.mock("../../src/server/platform/store/postgres/connection/pool.ts", async (or
 });
 
 class Shelf<T> {
-  private readonly kept = new Map<string, T[]>();
+  readonly #kept = new Map<string, T[]>();
 
   put(key: string, one: T): void {
-    this.kept.set(key, [...(this.kept.get(key) ?? []), one]);
+    this.#kept.set(key, [...(this.#kept.get(key) ?? []), one]);
   }
   take(key: string): T | undefined {
-    return this.kept.get(key)?.pop();
+    return this.#kept.get(key)?.pop();
   }
   drop(key: string, one: T): void {
-    this.kept.set(
+    this.#kept.set(
       key,
-      (this.kept.get(key) ?? []).filter((each) => each !== one),
+      (this.#kept.get(key) ?? []).filter((each) => each !== one),
     );
   }
 }

@@ -77,16 +77,16 @@ const GROWN = 4_000_000;
  * tests.
  */
 class Sweep {
-  private look = "";
-  private schema = "";
+  #look = "";
+  #schema = "";
 
   async run(client: pg.Client): Promise<void> {
     const { rows } = await client.query<{ schema: string }>(SCHEMA);
-    if (rows[0]!.schema !== this.schema) {
-      this.look = await lookingAt(client);
-      this.schema = rows[0]!.schema;
+    if (rows[0]!.schema !== this.#schema) {
+      this.#look = await lookingAt(client);
+      this.#schema = rows[0]!.schema;
     }
-    const found = await client.query<{ todo: string }>({ name: `look ${this.schema}`, text: this.look });
+    const found = await client.query<{ todo: string }>({ name: `look ${this.#schema}`, text: this.#look });
     if (found.rows.length > 0) await client.query(found.rows.map(({ todo }) => todo).join(";"));
   }
 }

@@ -18,14 +18,14 @@ export interface FuzzRequest {
 
 /** mulberry32: small, and good enough to choose by. */
 export class Dice {
-  private state: number;
+  #state: number;
 
   constructor(seed: number) {
-    this.state = seed >>> 0;
+    this.#state = seed >>> 0;
   }
   next(): number {
-    this.state = (this.state + 0x6d2b79f5) >>> 0;
-    let t = this.state;
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let t = this.#state;
     t = Math.imul(t ^ (t >>> 15), t | 1);
     t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
@@ -97,34 +97,34 @@ const nastyValues: readonly unknown[] = [
 
 export class RequestFuzz {
   readonly dice: Dice;
-  private readonly endpoints: readonly AnyEndpoint[];
+  readonly #endpoints: readonly AnyEndpoint[];
   /** Ids that are worth trying. */
-  private readonly ids: () => readonly number[];
+  readonly #ids: () => readonly number[];
 
   constructor(seed: number, endpoints: readonly AnyEndpoint[], ids: () => readonly number[]) {
     this.dice = new Dice(seed);
-    this.endpoints = endpoints;
-    this.ids = ids;
+    this.#endpoints = endpoints;
+    this.#ids = ids;
   }
 
   next(): FuzzRequest {
     const { dice } = this;
-    const endpoint = dice.pick(this.endpoints);
+    const endpoint = dice.pick(this.#endpoints);
     const kind = dice.pick<Kind>(["valid", "nearly valid", "nearly valid", "random"]);
-    const params = this.strings(endpoint.params, true);
-    const query = this.strings(endpoint.query, false);
-    let body: unknown = endpoint.hasBody ? this.value(endpoint.body, 0) : undefined;
+    const params = this.#strings(endpoint.params, true);
+    const query = this.#strings(endpoint.query, false);
+    let body: unknown = endpoint.hasBody ? this.#value(endpoint.body, 0) : undefined;
     if (kind === "nearly valid") {
       const where = dice.int(3);
       if (where === 0) spoilText(params, dice);
       else if (where === 1 || !endpoint.hasBody) spoilText(query, dice);
-      else body = this.spoil(body);
+      else body = this.#spoil(body);
     }
     if (kind === "random") {
       for (const key of Object.keys(params)) if (dice.chance(0.5)) params[key] = dice.pick(nastyTexts);
       for (const key of Object.keys(query)) query[key] = dice.pick(nastyTexts);
       if (dice.chance(0.3)) query[dice.pick(nastyTexts)] = dice.pick(nastyTexts);
-      if (endpoint.hasBody) body = this.anything(0);
+      if (endpoint.hasBody) body = this.#anything(0);
     }
     const method =
       kind === "random" && dice.chance(0.05) ? dice.pick(["GET", "POST", "PUT", "PATCH", "DELETE"]) : endpoint.method;
@@ -134,13 +134,13 @@ export class RequestFuzz {
       endpoint,
       kind,
       method,
-      path: this.path(endpoint, params, query),
+      path: this.#path(endpoint, params, query),
       body: text,
       headers: text === undefined ? {} : { "content-type": "application/json" },
     };
   }
 
-  private path(endpoint: AnyEndpoint, params: Record<string, string>, query: Record<string, string>): string {
+  #path(endpoint: AnyEndpoint, params: Record<string, string>, query: Record<string, string>): string {
     const at = fullPath(endpoint, this.dice.pick(versions)).replaceAll(/:([a-z_]+)/g, (_, name: string) =>
       encode(params[name] || "x"),
     );
@@ -149,11 +149,11 @@ export class RequestFuzz {
   }
 
   /** Text for each parameter; some optional ones are omitted. */
-  private strings(schema: z.ZodType, all: boolean): Record<string, string> {
+  #strings(schema: z.ZodType, all: boolean): Record<string, string> {
     const values: Record<string, string> = {};
     for (const [name, part] of Object.entries(shapeOf(schema))) {
       if (!all && this.dice.chance(0.7)) continue;
-      values[name] = this.text(part);
+      values[name] = this.#text(part);
     }
     if (values.order_direction !== undefined && values.order_key === undefined) delete values.order_direction;
     if (values.after !== undefined && values.order_key === undefined) delete values.after;
@@ -161,10 +161,10 @@ export class RequestFuzz {
   }
 
   /** A text that the parameter accepts, if one of the usual ones is. */
-  private text(schema: z.ZodType): string {
+  #text(schema: z.ZodType): string {
     const { dice } = this;
     const guesses = [
-      () => String(dice.pick([...this.ids(), 1])),
+      () => String(dice.pick([...this.#ids(), 1])),
       () => dice.pick(["true", "false", "1", "0"]),
       () => dice.pick(["asc", "desc"]),
       () => dice.pick(enumOf(schema)),
@@ -179,14 +179,14 @@ export class RequestFuzz {
   }
 
   /** A value that the schema usually accepts. */
-  private value(schema: z.ZodType, depth: number): unknown {
+  #value(schema: z.ZodType, depth: number): unknown {
     const { dice } = this;
     const def = schema.def as unknown as Record<string, unknown> & { type: string };
     switch (def.type) {
       case "object": {
         const made: Record<string, unknown> = {};
         for (const [name, part] of Object.entries(shapeOf(schema))) {
-          const value = this.value(part, depth + 1);
+          const value = this.#value(part, depth + 1);
           if (value !== undefined) made[name] = value;
         }
         return made;
@@ -194,19 +194,22 @@ export class RequestFuzz {
       case "optional":
       case "default":
       case "prefault":
-        return dice.chance(0.5) ? undefined : this.value(def.innerType as z.ZodType, depth);
+        return dice.chance(0.5) ? undefined : this.#value(def.innerType as z.ZodType, depth);
       case "nullable":
-        return dice.chance(0.2) ? null : this.value(def.innerType as z.ZodType, depth);
+        return dice.chance(0.2) ? null : this.#value(def.innerType as z.ZodType, depth);
       case "pipe":
-        return this.value(def.in as z.ZodType, depth);
+        return this.#value(def.in as z.ZodType, depth);
       case "array":
-        return Array.from({ length: dice.int(4) }, () => this.value(def.element as z.ZodType, depth + 1));
+        return Array.from({ length: dice.int(4) }, () => this.#value(def.element as z.ZodType, depth + 1));
       case "record":
         return Object.fromEntries(
-          Array.from({ length: dice.int(3) }, (_, i) => [`key${i}`, this.value(def.valueType as z.ZodType, depth + 1)]),
+          Array.from({ length: dice.int(3) }, (_, i) => [
+            `key${i}`,
+            this.#value(def.valueType as z.ZodType, depth + 1),
+          ]),
         );
       case "union":
-        return this.value(dice.pick(def.options as z.ZodType[]), depth);
+        return this.#value(dice.pick(def.options as z.ZodType[]), depth);
       case "enum":
         return dice.pick(enumOf(schema));
       case "literal":
@@ -214,7 +217,7 @@ export class RequestFuzz {
       case "boolean":
         return dice.chance(0.5);
       case "number":
-        return dice.pick([...this.ids(), dice.int(50)]);
+        return dice.pick([...this.#ids(), dice.int(50)]);
       case "string":
         return dice.pick([
           "text",
@@ -226,28 +229,28 @@ export class RequestFuzz {
       case "null":
         return null;
       default:
-        return depth > 3 ? 1 : this.anything(depth + 1);
+        return depth > 3 ? 1 : this.#anything(depth + 1);
     }
   }
 
-  private anything(depth: number): unknown {
+  #anything(depth: number): unknown {
     const { dice } = this;
     if (depth < 4 && dice.chance(0.4)) {
       const length = dice.int(4);
-      if (dice.chance(0.5)) return Array.from({ length }, () => this.anything(depth + 1));
+      if (dice.chance(0.5)) return Array.from({ length }, () => this.#anything(depth + 1));
       return Object.fromEntries(
-        Array.from({ length }, () => [dice.pick(nastyTexts.slice(0, 28)), this.anything(depth + 1)]),
+        Array.from({ length }, () => [dice.pick(nastyTexts.slice(0, 28)), this.#anything(depth + 1)]),
       );
     }
     return dice.chance(0.5) ? dice.pick(nastyTexts) : dice.pick(nastyValues);
   }
 
   /** The value with one part changed, omitted or added. */
-  private spoil(value: unknown): unknown {
+  #spoil(value: unknown): unknown {
     const { dice } = this;
     if (Array.isArray(value) && value.length > 0 && dice.chance(0.8)) {
       const at = dice.int(value.length);
-      return value.map((item, i) => (i === at ? this.spoil(item) : item));
+      return value.map((item, i) => (i === at ? this.#spoil(item) : item));
     }
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
       const entries = Object.entries(value);
@@ -255,7 +258,7 @@ export class RequestFuzz {
       if (entries.length === 0 || how === 0) return { ...value, [dice.pick(["id", "role", "team_id", "nope", ""])]: 1 };
       const at = dice.int(entries.length);
       if (how === 1) return Object.fromEntries(entries.filter((_, i) => i !== at));
-      return Object.fromEntries(entries.map(([key, item], i) => [key, i === at ? this.spoil(item) : item]));
+      return Object.fromEntries(entries.map(([key, item], i) => [key, i === at ? this.#spoil(item) : item]));
     }
     return dice.chance(0.5) ? dice.pick(nastyTexts) : dice.pick(nastyValues);
   }

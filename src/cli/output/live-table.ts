@@ -15,14 +15,14 @@ interface Place {
 type TableRow = Readonly<Record<string, unknown>>;
 
 export class LiveTable {
-  private readonly out: (text: string) => void;
-  private readonly header: boolean;
-  private readonly bold: (text: string) => string;
-  private readonly width: number;
-  private readonly tooWide: () => void;
-  private places: readonly Place[] = [];
-  private known = new Set<string>();
-  private isTooWide = false;
+  readonly #out: (text: string) => void;
+  readonly #header: boolean;
+  readonly #bold: (text: string) => string;
+  readonly #width: number;
+  readonly #tooWide: () => void;
+  #places: readonly Place[] = [];
+  #known = new Set<string>();
+  #isTooWide = false;
 
   constructor(io: {
     out: (text: string) => void;
@@ -32,23 +32,23 @@ export class LiveTable {
     /** Called if the rows are wider than the terminal: the query names the columns, so none is dropped. */
     tooWide?: () => void;
   }) {
-    this.out = io.out;
-    this.header = io.header;
-    this.bold = io.bold;
-    this.width = io.width;
-    this.tooWide = io.tooWide ?? (() => {});
+    this.#out = io.out;
+    this.#header = io.header;
+    this.#bold = io.bold;
+    this.#width = io.width;
+    this.#tooWide = io.tooWide ?? (() => {});
   }
 
   /** Adds rows of one host. New columns start a new header; missing values stay empty. */
   add(rows: readonly TableRow[]): void {
     for (const row of rows) {
-      if (Object.keys(row).some((key) => !this.known.has(key))) this.begin(Object.keys(row), rows);
-      this.print(this.places.map(({ key }) => shown(row, key)));
+      if (Object.keys(row).some((key) => !this.#known.has(key))) this.#begin(Object.keys(row), rows);
+      this.#print(this.#places.map(({ key }) => shown(row, key)));
     }
   }
 
-  private begin(keys: readonly string[], rows: readonly TableRow[]): void {
-    this.known = new Set(keys);
+  #begin(keys: readonly string[], rows: readonly TableRow[]): void {
+    this.#known = new Set(keys);
     const natural = keys.map((key) => {
       const cells = rows.slice(0, 100).map((row) => [...shown(row, key)].length);
       return Math.min(WIDEST, Math.max(NARROWEST, [...key].length, ...cells));
@@ -56,32 +56,32 @@ export class LiveTable {
     const fitting = fitColumns(
       keys.map(() => ({ required: true })),
       natural,
-      this.width,
+      this.#width,
     );
     // Later rows may have longer values, so the unused width is distributed among all columns.
     const used = widthOf(fitting);
-    this.isTooWide = used > this.width;
-    if (this.isTooWide) this.tooWide();
-    const more = Math.max(0, Math.floor((this.width - used) / Math.max(1, fitting.length)));
-    this.places = fitting.map(({ at, width }) => ({
+    this.#isTooWide = used > this.#width;
+    if (this.#isTooWide) this.#tooWide();
+    const more = Math.max(0, Math.floor((this.#width - used) / Math.max(1, fitting.length)));
+    this.#places = fitting.map(({ at, width }) => ({
       key: keys[at]!,
-      width: at === keys.length - 1 ? this.width : Math.max(width, Math.min(WIDEST, width + more)),
+      width: at === keys.length - 1 ? this.#width : Math.max(width, Math.min(WIDEST, width + more)),
     }));
-    if (this.header)
-      this.print(
-        this.places.map(({ key }) => printable(key.toUpperCase())),
-        this.bold,
+    if (this.#header)
+      this.#print(
+        this.#places.map(({ key }) => printable(key.toUpperCase())),
+        this.#bold,
       );
   }
 
-  private print(cells: readonly string[], paint: (text: string) => string = String): void {
+  #print(cells: readonly string[], paint: (text: string) => string = String): void {
     const line = cells
       .map((text, at) =>
-        at === cells.length - 1 ? text : cut(text, this.places[at]!.width).padEnd(this.places[at]!.width),
+        at === cells.length - 1 ? text : cut(text, this.#places[at]!.width).padEnd(this.#places[at]!.width),
       )
       .join(GAP)
       .trimEnd();
-    this.out(`${paint(this.isTooWide ? line : cut(line, this.width))}\n`);
+    this.#out(`${paint(this.#isTooWide ? line : cut(line, this.#width))}\n`);
   }
 }
 

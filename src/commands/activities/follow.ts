@@ -28,7 +28,7 @@ export default class ActivitiesFollow extends ClientCommand {
   async run() {
     const { flags } = await this.parse(ActivitiesFollow);
     const once = flags.once === true;
-    const printer = this.printer(once);
+    const printer = this.#printer(once);
     const query = queryOf(activitiesApi.stream, flags, { last: flags.last });
     await this.requireToken();
     let place = "";
@@ -61,7 +61,7 @@ export default class ActivitiesFollow extends ClientCommand {
     }
   }
 
-  private printer(once: boolean): { add(activity: Activity): Promise<void>; end(): Promise<void> } {
+  #printer(once: boolean): { add(activity: Activity): Promise<void>; end(): Promise<void> } {
     const chosen = this.common.output ?? this.io.env.SVC_OUTPUT ?? "";
     if (this.common.json !== true && chosen === "" && !this.io.tty.stdout) this.common.output = "ndjson";
     const { format } = this;

@@ -98,7 +98,7 @@ export default class AgentPackage extends BaseCommand {
         await writeExecutable({ agent, setup }, place);
         return place;
       }
-      const contents = await this.programFor(type, { node, agent, program, withNode: flags["with-node"] });
+      const contents = await this.#programFor(type, { node, agent, program, withNode: flags["with-node"] });
       const place = resolve(flags.file ?? packageName(type, version, contents));
       const given = type === "pkg" || type === "msi" ? (stateDir ?? null) : setup.stateDir;
       await buildPackage(type, { ...setup, stateDir: given, version, program: contents }, place, Number(epoch));
@@ -109,7 +109,7 @@ export default class AgentPackage extends BaseCommand {
   }
 
   /** What the package installs: the agent's file for the hosts' Node, or an executable. */
-  private async programFor(
+  async #programFor(
     type: HostType,
     given: { node: string; agent: string; program: string | undefined; withNode: boolean },
   ): Promise<PackageProgram> {

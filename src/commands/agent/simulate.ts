@@ -121,9 +121,9 @@ export default class AgentSimulate extends ClientCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(AgentSimulate, this.argv.flatMap(allManaged));
     const { serverUrl, ca, insecure } = await this.connection();
-    if (flags.mdm === "windows") return this.simulateWindows(flags);
-    if (flags.mdm === "android") return this.simulateAndroid(flags);
-    if (flags.mdm !== undefined) return this.simulateApple(flags);
+    if (flags.mdm === "windows") return this.#simulateWindows(flags);
+    if (flags.mdm === "android") return this.#simulateAndroid(flags);
+    if (flags.mdm !== undefined) return this.#simulateApple(flags);
     const scale = Number(flags.scale);
     const logLines = Number(flags["log-lines"]);
     if (!(scale > 0)) throw usage(`--scale: ${flags.scale} is not a positive number`);
@@ -135,7 +135,7 @@ export default class AgentSimulate extends ClientCommand {
     };
     const [managed, scriptFailures] = [share("managed"), share("script-failures")];
     const [installFailures, installTimeouts] = [share("install-failures"), share("install-timeouts")];
-    const enrollSecret = await this.enrollSecret(flags["enroll-secret-file"]);
+    const enrollSecret = await this.#enrollSecret(flags["enroll-secret-file"]);
     const options: SimulationOptions = {
       serverUrl,
       enrollSecret,
@@ -160,7 +160,7 @@ export default class AgentSimulate extends ClientCommand {
       ...(flags["max-connections"] === undefined ? {} : { maxConnections: flags["max-connections"] }),
       progressSeconds: 1,
     };
-    const report = await this.simulating<Progress, SimulationReport>(
+    const report = await this.#simulating<Progress, SimulationReport>(
       plural(flags.hosts, "agent"),
       renderProgress,
       ({ onProgress, signal }) => runSimulation({ ...options, onProgress }, signal),
@@ -171,10 +171,10 @@ export default class AgentSimulate extends ClientCommand {
       throw new CliError("partial", "the server did not accept everything that the agents had to deliver");
   }
 
-  private async simulateApple(flags: DeviceFlags): Promise<void> {
+  async #simulateApple(flags: DeviceFlags): Promise<void> {
     const { serverUrl, ca, insecure, token } = await this.connection();
     await this.requireToken();
-    const secret = await this.enrollSecret(flags["enroll-secret-file"]);
+    const secret = await this.#enrollSecret(flags["enroll-secret-file"]);
     const options = appleOptions(flags, {
       profile: {
         url: `${serverUrl}${fullPath(appleEnrollApi.manual)}?enroll_secret=${encodeURIComponent(secret)}`,
@@ -182,28 +182,28 @@ export default class AgentSimulate extends ClientCommand {
       },
       tls: { insecure, ...(ca === null ? {} : { ca }) },
     });
-    await this.simulateDevices(flags, {
+    await this.#simulateDevices(flags, {
       run: (onProgress, signal) => runAppleFleet({ ...options, onProgress }, signal),
       render: renderAppleReport,
       isComplete,
     });
   }
 
-  private async simulateWindows(flags: DeviceFlags): Promise<void> {
+  async #simulateWindows(flags: DeviceFlags): Promise<void> {
     const { serverUrl, ca, insecure } = await this.connection();
     const options = windowsOptions(flags, {
       serverUrl,
-      enrollSecret: await this.enrollSecret(flags["enroll-secret-file"]),
+      enrollSecret: await this.#enrollSecret(flags["enroll-secret-file"]),
       tls: { insecure, ...(ca === null ? {} : { ca }) },
     });
-    await this.simulateDevices(flags, {
+    await this.#simulateDevices(flags, {
       run: (onProgress, signal) => runWindowsFleet({ ...options, onProgress }, signal),
       render: renderWindowsReport,
       isComplete: isWindowsComplete,
     });
   }
 
-  private async simulateAndroid(flags: DeviceFlags): Promise<void> {
+  async #simulateAndroid(flags: DeviceFlags): Promise<void> {
     const { serverUrl, ca, insecure } = await this.connection();
     const { folder, listen } = standInOf(flags);
     const { keys, isNew, settingsFile } = await openFolder(folder, urlOf(listen.host, listen.port));
@@ -217,19 +217,19 @@ export default class AgentSimulate extends ClientCommand {
       listen,
       serverUrl,
       ownUrl: server_settings.server_url || serverUrl,
-      enrollSecret: await this.enrollSecret(flags["enroll-secret-file"]),
+      enrollSecret: await this.#enrollSecret(flags["enroll-secret-file"]),
       tls: { insecure, ...(ca === null ? {} : { ca }) },
     });
-    await this.simulateDevices(flags, {
+    await this.#simulateDevices(flags, {
       run: (onProgress, signal) =>
-        runAndroidFleet({ ...options, onProgress }, (fleet) => this.signUp(fleet, keys.enterprise), signal),
+        runAndroidFleet({ ...options, onProgress }, (fleet) => this.#signUp(fleet, keys.enterprise), signal),
       render: renderAndroidReport,
       isComplete: isAndroidComplete,
     });
   }
 
   /** Turns device management of Android on, with the organization of the stand-in, unless that was done before. */
-  private async signUp(fleet: Pick<AndroidFleet, "signUp">, enterprise: string): Promise<void> {
+  async #signUp(fleet: Pick<AndroidFleet, "signUp">, enterprise: string): Promise<void> {
     const id = enterprise.replace("enterprises/", "");
     try {
       const { android_enterprise_id: known } = await this.call(androidApi.get);
@@ -245,8 +245,8 @@ export default class AgentSimulate extends ClientCommand {
     this.note(`device management of Android was turned on, with the organization ${id}`);
   }
 
-  private async simulateDevices<R extends object>(flags: DeviceFlags, kind: DeviceSimulation<R>): Promise<void> {
-    const report = await this.simulating<DeviceProgress, R>(
+  async #simulateDevices<R extends object>(flags: DeviceFlags, kind: DeviceSimulation<R>): Promise<void> {
+    const report = await this.#simulating<DeviceProgress, R>(
       plural(flags.hosts, "device"),
       renderDeviceProgress,
       ({ onProgress, signal }) => kind.run(onProgress, signal),
@@ -257,7 +257,7 @@ export default class AgentSimulate extends ClientCommand {
   }
 
   /** Runs a simulation with progress until it ends or is interrupted. */
-  private async simulating<P extends { readonly seconds: number }, R>(
+  async #simulating<P extends { readonly seconds: number }, R>(
     started: string,
     render: (progress: P) => string,
     run: (rest: { onProgress(now: P): void; signal: AbortSignal }) => Promise<R>,
@@ -285,7 +285,7 @@ export default class AgentSimulate extends ClientCommand {
     }
   }
 
-  private async enrollSecret(file: string | undefined): Promise<string> {
+  async #enrollSecret(file: string | undefined): Promise<string> {
     if (file !== undefined) {
       return (await readText(this.io, file, "--enroll-secret-file")).trim();
     }

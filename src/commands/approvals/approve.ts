@@ -28,14 +28,14 @@ export default class ApprovalsApprove extends ClientCommand {
     const { approval } = await this.call(approvalsApi.get, { params });
     const what = describeApproval(approval);
     if (flags["dry-run"]) this.trying(`${what}`, approval);
-    if (approval.may_decide) await this.ask(approval, what);
+    if (approval.may_decide) await this.#ask(approval, what);
 
     const { approval: after } = await this.call(approvalsApi.approve, { params });
     const state = after.state === "approved" ? "the server is running it" : after.state;
     await this.report(`approved: ${what} (${state})`, after, { schema: () => Approval });
   }
 
-  private async ask(approval: Approval, what: string): Promise<void> {
+  async #ask(approval: Approval, what: string): Promise<void> {
     const { hosts, hosts_count: count } = approval;
     if (count > 1) {
       for (const { display_name, id } of hosts) this.note(`  ${printable(display_name)} (${id})`);

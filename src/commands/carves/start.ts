@@ -61,9 +61,9 @@ export default class CarvesStart extends ClientCommand {
     }
 
     const started: StartedCarves[] = [];
-    for (const { path, query } of queries) started.push(...(await this.ask(host.id, called, path, query)));
+    for (const { path, query } of queries) started.push(...(await this.#ask(host.id, called, path, query)));
     // The state of each carve is also reported if the wait ends early.
-    const waited = flags.wait ? await this.follow(started, timeout).catch((error: unknown) => error) : undefined;
+    const waited = flags.wait ? await this.#follow(started, timeout).catch((error: unknown) => error) : undefined;
     if (waited instanceof Error && !(waited instanceof CliError)) throw waited;
     if (!flags.wait)
       this.note(
@@ -81,7 +81,7 @@ export default class CarvesStart extends ClientCommand {
 
   override explain = explainRefusal;
 
-  private async ask(hostId: number, called: string, path: string, query: string): Promise<StartedCarves[]> {
+  async #ask(hostId: number, called: string, path: string, query: string): Promise<StartedCarves[]> {
     const progress = this.progress(`requesting ${printable(path)} from ${called} ...`);
     try {
       const reply = await this.call(liveQueriesApi.onHost, { params: { id: hostId }, body: { query } });
@@ -109,7 +109,7 @@ export default class CarvesStart extends ClientCommand {
   }
 
   /** Waits until every carve is complete, failed or expired, or until the timeout. */
-  private async follow(started: StartedCarves[], timeout: string): Promise<void> {
+  async #follow(started: StartedCarves[], timeout: string): Promise<void> {
     const progress = this.progress("waiting for the agent to begin ...");
     const isOver = ({ carve }: StartedCarves) =>
       carve !== null && (isComplete(carve) || "error" in carve || carve.expired);

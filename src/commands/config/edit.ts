@@ -34,7 +34,7 @@ export default class ConfigEdit extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(ConfigEdit);
     const path = given.path ?? "";
-    const schema = this.schemaOf(path);
+    const schema = this.#schemaOf(path);
     const editor = editorOf(this.io);
     if (!this.interactive && !flags.yes && !flags["dry-run"])
       throw usage("changes must be confirmed", "Give --yes to confirm without a terminal.");
@@ -63,7 +63,7 @@ export default class ConfigEdit extends ClientCommand {
       if (changes.length === 0) return this.note("nothing changed");
       const sent = nested(path, patch) as Body;
       try {
-        await this.send(sent, { changes: changes.map(shown), before: config, flags });
+        await this.#send(sent, { changes: changes.map(shown), before: config, flags });
         return;
       } catch (error) {
         if (!(error instanceof ApiCallError) || (error.status !== 400 && error.status !== 422)) throw error;
@@ -72,7 +72,7 @@ export default class ConfigEdit extends ClientCommand {
     }
   }
 
-  private schemaOf(path: string): z.ZodType {
+  #schemaOf(path: string): z.ZodType {
     const schema = settingAt(path);
     if (schema) return schema;
     if (isField(AppConfig, path)) throw usage(`${path} cannot be changed here`, "`svc config get` shows it.");
@@ -81,7 +81,7 @@ export default class ConfigEdit extends ClientCommand {
   }
 
   /** A dry run on the server comes first, so that the user only confirms changes that it accepts. */
-  private async send(
+  async #send(
     body: Body,
     { changes, before, flags }: { changes: Change[]; before: AppConfig; flags: { force: boolean; "dry-run": boolean } },
   ): Promise<void> {

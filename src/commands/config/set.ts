@@ -50,7 +50,7 @@ export default class ConfigSet extends ClientCommand {
       const text = assignment.slice(at + 1);
       const operator = path.includes(".") ? null : await operatorSetting(path, this.config);
       if (operator) throw operator;
-      const value = await this.value(path, text);
+      const value = await this.#value(path, text);
       if (!text.startsWith("@") && holdsSecret(path, value))
         throw usage(`${path} contains secrets`, `Give it by file, ${path}=@FILE, or - for stdin.`);
       assign(body, path, value);
@@ -72,7 +72,7 @@ export default class ConfigSet extends ClientCommand {
   }
 
   /** Values of text settings stay text: an organization may be called 42. */
-  private async value(path: string, text: string): Promise<unknown> {
+  async #value(path: string, text: string): Promise<unknown> {
     if (secrets.has(path) && text !== "") {
       // Arguments are visible in the shell's history and in process lists.
       if (!text.startsWith("@")) throw usage(`${path} is a secret`, `Give it by file, ${path}=@FILE, or - for stdin.`);

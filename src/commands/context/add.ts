@@ -23,7 +23,7 @@ export default class ContextAdd extends BaseCommand {
     const { args: given, flags } = await this.parse(ContextAdd);
     const serverUrl = checkServerUrl(flags["server-url"], "--server-url");
     const token = (await readSecret(this.io, flags, "token"))?.trim();
-    const ca = flags["ca-file"] === undefined ? null : await this.pem(flags["ca-file"]);
+    const ca = flags["ca-file"] === undefined ? null : await this.#pem(flags["ca-file"]);
     const { remark } = await saveContext(
       {
         name: given.context,
@@ -39,7 +39,7 @@ export default class ContextAdd extends BaseCommand {
     await this.report(`saved context ${given.context}`, { name: given.context, server_url: serverUrl });
   }
 
-  private async pem(path: string): Promise<string> {
+  async #pem(path: string): Promise<string> {
     const text = await textOf(path, "--ca-file");
     if (!text.includes("-----BEGIN CERTIFICATE-----")) throw usage(`--ca-file: ${path} contains no PEM certificate`);
     return text;

@@ -41,7 +41,7 @@ export default class DbCopy extends BaseCommand {
     if (fromStore === undefined || toStore === undefined) {
       if (fromBlobs === undefined || toBlobs === undefined)
         throw usage("nothing is named that is to be copied", "Give --from and --to, or --from-blobs and --to-blobs.");
-      return this.copyFiles(fromBlobs, toBlobs, flags["dry-run"]);
+      return this.#copyFiles(fromBlobs, toBlobs, flags["dry-run"]);
     }
     const dataDir = dataDirOf(this, flags);
     const folderOf = (place: string) => join(isUrl(place) ? dataDir : place, "blobs");
@@ -78,7 +78,7 @@ export default class DbCopy extends BaseCommand {
     );
   }
 
-  private async copyFiles(from: string, to: string, isTrial: boolean): Promise<void> {
+  async #copyFiles(from: string, to: string, isTrial: boolean): Promise<void> {
     if (isTrial) {
       const blobs = await checkBlobCopy(from, this.io.env);
       return this.report(`would copy ${plural(blobs, "file")}`, { blobs });

@@ -34,7 +34,7 @@ export default class DbRestore extends BaseCommand {
       env: this.io.env,
     };
     const given = await readSecret(this.io, flags, "server-key");
-    const text = given ?? (await this.askForKey(place, args.file));
+    const text = given ?? (await this.#askForKey(place, args.file));
     const where = text === undefined ? place : { ...place, key: readServerKey(text, "the server key") };
     if (flags["dry-run"]) {
       const found = await checkRestore(where, args.file);
@@ -54,7 +54,7 @@ export default class DbRestore extends BaseCommand {
   }
 
   /** Checked first, because nothing can be restored without the backup's key. */
-  private async askForKey(where: Parameters<typeof keyForRestore>[0], file: string): Promise<string | undefined> {
+  async #askForKey(where: Parameters<typeof keyForRestore>[0], file: string): Promise<string | undefined> {
     const { keyId, isMissing } = await keyForRestore(where, file);
     if (!isMissing) return undefined;
     const what = `The secrets in ${file} are encrypted with server key ${keyId}`;

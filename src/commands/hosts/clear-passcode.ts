@@ -28,12 +28,12 @@ export default class HostsClearPasscode extends ClientCommand {
     if (flags["dry-run"]) this.trying(`clear the passcode of ${name}`, { id, display_name });
     await this.confirm(`Clear the passcode of ${name}?`);
     const reply = await this.call(hostActionsApi.clearPasscode, { params: { id } });
-    if (flags.wait) await this.follow(reply.command_uuid, name, timeout);
+    if (flags.wait) await this.#follow(reply.command_uuid, name, timeout);
     const when = flags.wait ? "was cleared" : "is cleared when the device is online";
     await this.report(`${name}: the passcode ${when}`, reply);
   }
 
-  private async follow(command_uuid: string, name: string, timeout: string): Promise<void> {
+  async #follow(command_uuid: string, name: string, timeout: string): Promise<void> {
     const progress = this.progress(`waiting for ${name} ...`);
     let command: Command | undefined;
     const done = async () => {

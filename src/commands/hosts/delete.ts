@@ -48,7 +48,7 @@ export default class HostsDelete extends ClientCommand {
       filters === null ? await shownNamed(await namedHosts(this, names)) : await shownPicked(this, filters, "delete");
     const { count } = shown.selection;
     await checkChoice(this, count, flags["all-hosts"]);
-    await this.ask(shown, flags.confirm);
+    await this.#ask(shown, flags.confirm);
 
     const [only] = shown.first;
     const body = filters === null ? { ids: shown.first.map(({ id }) => id) } : { filters };
@@ -70,7 +70,7 @@ export default class HostsDelete extends ClientCommand {
     await this.report(`deleted ${nameOfShown(shown)}`, { deleted: count, ...deleted });
   }
 
-  private async ask(shown: ShownHosts, confirm: string | undefined): Promise<void> {
+  async #ask(shown: ShownHosts, confirm: string | undefined): Promise<void> {
     const [only] = shown.first;
     const { count } = shown.selection;
     if (count > 1 || !only) {

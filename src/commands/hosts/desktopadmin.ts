@@ -20,7 +20,7 @@ export default class HostsDesktopadmin extends ClientCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(HostsDesktopadmin);
-    if (given.host === undefined) return this.all(flags.team);
+    if (given.host === undefined) return this.#all(flags.team);
     if (flags.team !== undefined) throw usage("name a host or a team, not both");
     const { id, display_name } = await this.host(given.host);
     const { desktopadmin } = await this.call(hostDetailsApi.desktopAdmin, { params: { id } });
@@ -37,7 +37,7 @@ export default class HostsDesktopadmin extends ClientCommand {
     });
   }
 
-  private async all(team: string | undefined): Promise<void> {
+  async #all(team: string | undefined): Promise<void> {
     const query = await this.teamFilter(team);
     const { desktopadmin } = await this.call(hostDetailsApi.desktopAdminSummary, { query });
     if (this.structured || this.common.fields !== undefined)

@@ -31,9 +31,9 @@ export default class HostsDeviceMapping extends ClientCommand {
     const { email, source = "custom" } = flags;
     const input = { params: { id }, body: { email: email ?? "", source } };
     if (email !== undefined && !flags["dry-run"])
-      return this.show(await this.call(hostDetailsApi.setDeviceMapping, input));
+      return this.#show(await this.call(hostDetailsApi.setDeviceMapping, input));
     const reply = await this.call(hostDetailsApi.deviceMapping, { params: { id } });
-    if (email === undefined) return this.show(reply);
+    if (email === undefined) return this.#show(reply);
     await this.tryOut(hostDetailsApi.setDeviceMapping, input);
     const stored = source === "idp" ? "mdm_idp_accounts" : "custom";
     const from = reply.device_mapping.find((entry) => entry.source === stored)?.email;
@@ -42,7 +42,7 @@ export default class HostsDeviceMapping extends ClientCommand {
     ]);
   }
 
-  private show({ device_mapping: mapping }: { device_mapping: readonly DeviceMapping[] }): Promise<void> {
+  #show({ device_mapping: mapping }: { device_mapping: readonly DeviceMapping[] }): Promise<void> {
     return this.printList(mapping, { schema: () => DeviceMapping, columns: ["email", "source"] });
   }
 }

@@ -48,12 +48,12 @@ export default class HostsList extends ClientCommand {
     const { flags } = await this.parse(HostsList);
     const query = queryOf(hostsApi.list, flags, await this.hostFilter(flags));
     const read = () => this.rows(hostsApi.list, { query }, "hosts");
-    if (flags.watch) return this.watch(read, flags.interval ?? "5s", flags.times ?? Number.POSITIVE_INFINITY);
+    if (flags.watch) return this.#watch(read, flags.interval ?? "5s", flags.times ?? Number.POSITIVE_INFINITY);
     await this.printList(this.pages(hostsApi.list, { query }, "hosts"), hostView(this.relativeTimes, this.io.now()));
     await noteMissingDataFor(this, flags.where);
   }
 
-  private async watch(read: () => Promise<Host[]>, interval: string, times: number): Promise<void> {
+  async #watch(read: () => Promise<Host[]>, interval: string, times: number): Promise<void> {
     const pause = Math.max(SHORTEST_MS, durationMs(interval, "--interval"));
     const { fields, jq, limit } = this.common;
     const chosen = typeof fields === "string" ? listOf([fields]) : null;

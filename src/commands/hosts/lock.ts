@@ -30,18 +30,18 @@ export default class HostsLock extends ClientCommand {
   ];
 
   readonly action = "lock";
-  private viewPin = false;
+  #viewPin = false;
 
   readonly #actions = new HostActions(this, this);
 
   async run() {
     const { argv, flags } = await this.parse(HostsLock);
-    this.viewPin = flags["view-pin"];
+    this.#viewPin = flags["view-pin"];
     await this.#actions.act(argv.map(String), flags);
   }
 
   request(id: number, options: AsShown) {
-    return this.call(hostActionsApi.lock, { params: { id }, query: { view_pin: this.viewPin } }, options);
+    return this.call(hostActionsApi.lock, { params: { id }, query: { view_pin: this.#viewPin } }, options);
   }
 
   async ask(question: string, hosts: readonly Target[]): Promise<void> {

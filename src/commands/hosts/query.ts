@@ -31,7 +31,7 @@ export default class HostsQuery extends ClientCommand {
       return this.printPlan(what, { host: given.host });
     }
     const progress = this.progress("waiting for the host ...");
-    const reply = await this.ask(given.host, body).finally(() => progress.done());
+    const reply = await this.#ask(given.host, body).finally(() => progress.done());
     if (reply.status === "offline")
       throw new CliError(
         "partial",
@@ -51,7 +51,7 @@ export default class HostsQuery extends ClientCommand {
 
   override explain = explainRefusal;
 
-  private async ask(host: string, body: { query: string }) {
+  async #ask(host: string, body: { query: string }) {
     if (/^[1-9]\d{0,14}$/.test(host)) return this.call(liveQueriesApi.onHost, { params: { id: host }, body });
     try {
       return await this.call(liveQueriesApi.onHostByIdentifier, { params: { identifier: host }, body });

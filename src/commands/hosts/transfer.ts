@@ -45,18 +45,18 @@ export default class HostsTransfer extends ClientCommand {
     const { argv, flags } = await this.parse(HostsTransfer);
     const names = argv.map(String);
     const filters = await filtersOr(this, names, flags);
-    const team = await this.destination(flags.to);
-    if (filters === null) return this.moveNamed(names, team, flags);
-    await this.moveFiltered(filters, team, flags);
+    const team = await this.#destination(flags.to);
+    if (filters === null) return this.#moveNamed(names, team, flags);
+    await this.#moveFiltered(filters, team, flags);
   }
 
-  private async destination(text: string): Promise<Destination> {
+  async #destination(text: string): Promise<Destination> {
     if (isNoTeam(text)) return { id: null, name: "no team" };
     const { id, name } = await this.team(text);
     return { id, name };
   }
 
-  private async moveNamed(names: readonly string[], team: Destination, flags: TransferFlags): Promise<void> {
+  async #moveNamed(names: readonly string[], team: Destination, flags: TransferFlags): Promise<void> {
     const hosts = await namedHosts(this, names);
     await checkChoice(this, hosts.length, flags["all-hosts"]);
     if (flags["dry-run"]) this.trying(`move ${plural(hosts.length, "host")} to ${team.name}`, hosts);
@@ -75,7 +75,7 @@ export default class HostsTransfer extends ClientCommand {
   }
 
   /** The server selects the hosts by the filters, because there may be a hundred thousand. */
-  private async moveFiltered(filters: Filters, team: Destination, flags: TransferFlags): Promise<void> {
+  async #moveFiltered(filters: Filters, team: Destination, flags: TransferFlags): Promise<void> {
     this.validate(hostsApi.transferByFilter, { team_id: team.id, filters });
     const shown = await shownPicked(this, filters, "transfer");
     const { count } = shown.selection;

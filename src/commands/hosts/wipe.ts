@@ -33,18 +33,18 @@ export default class HostsWipe extends ClientCommand {
   ];
 
   readonly action = "wipe";
-  private wipeType: WindowsWipeType | undefined;
+  #wipeType: WindowsWipeType | undefined;
 
   readonly #actions = new HostActions(this, this);
 
   async run() {
     const { argv, flags } = await this.parse(HostsWipe);
-    this.wipeType = flags["windows-wipe-type"];
+    this.#wipeType = flags["windows-wipe-type"];
     await this.#actions.act(argv.map(String), flags);
   }
 
   request(id: number, options: AsShown) {
-    const { wipeType: wipe_type } = this;
+    const wipe_type = this.#wipeType;
     const body = wipe_type === undefined ? undefined : { windows: { wipe_type } };
     return this.call(hostActionsApi.wipe, { params: { id }, body }, options);
   }

@@ -25,7 +25,7 @@ export default class JobsRun extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(JobsRun);
     const timeout = timeoutOf(flags);
-    const before = await this.jobsOf(given.name);
+    const before = await this.#jobsOf(given.name);
     if (flags["dry-run"])
       this.trying(
         `run ${plural(before.length, "job")}`,
@@ -39,7 +39,7 @@ export default class JobsRun extends ClientCommand {
     const progress = this.progress(`${given.name} is running ...`);
     let after: Job[] = [];
     const done = async () => {
-      after = await this.jobsOf(given.name);
+      after = await this.#jobsOf(given.name);
       return !after.some((job) => job.running);
     };
     const going = () => ({ what: `${given.name} is still running`, hint: "svc jobs list shows its progress." });
@@ -50,7 +50,7 @@ export default class JobsRun extends ClientCommand {
     await this.report(`${given.name} is done`, after);
   }
 
-  private async jobsOf(name: string): Promise<Job[]> {
+  async #jobsOf(name: string): Promise<Job[]> {
     const { jobs } = await this.call(jobsApi.list);
     const those = jobs.filter((job) => job.name === name || job.groups.includes(name));
     if (those.length > 0) return those;

@@ -48,7 +48,7 @@ export default class LicenseIssue extends BaseCommand {
     if ((flags.note?.length ?? 0) > LONGEST_NOTE) throw usage(`--note: must have at most ${LONGEST_NOTE} characters`);
 
     const terms = { organization, devices: flags.devices, expires, validFrom, note: flags.note ?? null };
-    const privateKey = await this.privateKey(flags);
+    const privateKey = await this.#privateKey(flags);
     const { LicenseError } = await import("../../license/license.ts");
     const { issueLicense } = await import("../../license/issue.ts");
     const issued = await issueLicense(terms, privateKey, now).catch((error: unknown) => {
@@ -65,7 +65,7 @@ export default class LicenseIssue extends BaseCommand {
     this.log(token);
   }
 
-  private async privateKey(flags: Readonly<Record<string, unknown>>): Promise<string> {
+  async #privateKey(flags: Readonly<Record<string, unknown>>): Promise<string> {
     const file = flags["private-key-file"];
     if (typeof file === "string" && file !== "-" && (await isExposed(file)))
       this.warn(`other users of this machine can read ${file}: chmod 600 it`);

@@ -24,7 +24,7 @@ export default class LicenseVerify extends BaseCommand {
     const { args: given, flags } = await this.parse(LicenseVerify);
     const token = (await readText(this.io, given.file, "FILE")).trim();
     const { LicenseError, verifyLicense } = await import("../../license/license.ts");
-    const { license, validFrom } = await verifyLicense(token, await this.publicKey(flags["public-key"])).catch(
+    const { license, validFrom } = await verifyLicense(token, await this.#publicKey(flags["public-key"])).catch(
       (error: unknown) => {
         if (!(error instanceof LicenseError)) throw error;
         throw failed(`the ${error.of} ${error.message}`);
@@ -38,7 +38,7 @@ export default class LicenseVerify extends BaseCommand {
     if (early) throw failed(`the license is valid only from ${validFrom}`);
   }
 
-  private async publicKey(file: string | undefined): Promise<string | undefined> {
+  async #publicKey(file: string | undefined): Promise<string | undefined> {
     if (file === undefined) return this.io.env.SVC_LICENSE_PUBLIC_KEY || undefined;
     return textOf(file, "--public-key");
   }

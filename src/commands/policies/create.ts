@@ -41,7 +41,7 @@ export default class PoliciesCreate extends ClientCommand {
     if (flags["dry-run"]) {
       this.trying(`create policy ${body.name ?? ""} ${scope.name}`, null, changesOf({}, body));
     }
-    if (flags.autofill) await this.fill(body);
+    if (flags.autofill) await this.#fill(body);
     const { policy } =
       scope.teamId === null
         ? await this.call(policiesApi.createGlobal, { body })
@@ -50,7 +50,7 @@ export default class PoliciesCreate extends ClientCommand {
   }
 
   /** Fills in missing texts. A failure of the text service only causes a warning, because the texts are optional. */
-  private async fill(body: Record<string, unknown>): Promise<void> {
+  async #fill(body: Record<string, unknown>): Promise<void> {
     try {
       const suggested = await this.call(policiesApi.autofill, { body: { sql: String(body.query ?? "") } });
       body.description ??= suggested.description;

@@ -26,7 +26,7 @@ export default class PoliciesHosts extends ClientCommand {
   async run() {
     const { args: given, flags } = await this.parse(PoliciesHosts);
     const scope = await policyScope(this, flags.team);
-    const policy = await this.own(given.policy, scope.teamId);
+    const policy = await this.#own(given.policy, scope.teamId);
     const query = {
       policy_id: policy.id,
       // Without policy_response the server also lists hosts that the policy does not apply to.
@@ -38,7 +38,7 @@ export default class PoliciesHosts extends ClientCommand {
   }
 
   /** The team's policy, or a global one if the team has none of that name. */
-  private async own(text: string, teamId: number | null) {
+  async #own(text: string, teamId: number | null) {
     const global = { teamId: null, team: null, name: "globally" };
     if (teamId === null) return findPolicy(this, text, global);
     // In the team's list, inherited policies have the counts of the team's own hosts.

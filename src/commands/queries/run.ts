@@ -46,7 +46,7 @@ export default class QueriesRun extends ClientCommand {
       return this.printPlan(`run ${names} on ${plural(host_ids.length, "host")}`, { host_ids });
     }
     const progress = this.progress(`waiting for ${plural(host_ids.length, "host")} ...`);
-    const ran = await this.ran(
+    const ran = await this.#ran(
       queries.map(({ id }) => id),
       host_ids,
     ).finally(() => progress.done());
@@ -66,7 +66,7 @@ export default class QueriesRun extends ClientCommand {
     if (missing > 0) throw new CliError("partial", `${plural(missing, "result")} missing or failed`);
   }
 
-  private async ran(ids: readonly number[], host_ids: number[]) {
+  async #ran(ids: readonly number[], host_ids: number[]) {
     if (ids.length > 1) {
       const query = { query_ids: ids.join(), host_ids: host_ids.join() };
       return (await this.call(liveQueriesApi.runMany, { query })).live_query_results;

@@ -74,28 +74,28 @@ export default class ScriptsRun extends ClientCommand {
   async run() {
     const { argv, flags } = await this.parse(ScriptsRun);
     const timeout = timeoutOf(flags);
-    const text = await this.textOf(flags);
+    const text = await this.#textOf(flags);
     const names = argv.map(String);
     const hosts = await findTargets(this, names, flags);
-    const given = text ?? (await this.savedFor(hosts, flags.script!, flags.team));
+    const given = text ?? (await this.#savedFor(hosts, flags.script!, flags.team));
     if (flags["dry-run"]) this.trying(`run the script on ${shortNameOf(hosts)}`, { hosts: hosts.map(({ id }) => id) });
     await askIfSelected(this, `Run the script on ${shortNameOf(hosts)}?`, names, hosts);
-    if (flags.online) return this.runOnline(hosts, given);
+    if (flags.online) return this.#runOnline(hosts, given);
     const outcomes: RunOutcome[] = [];
-    for (const host of hosts) outcomes.push(await this.begin(host, given, hosts.length === 1));
+    for (const host of hosts) outcomes.push(await this.#begin(host, given, hosts.length === 1));
     let waited: unknown;
     let now = outcomes;
     if (flags.wait)
-      waited = await this.follow(outcomes, timeout, (seen) => {
+      waited = await this.#follow(outcomes, timeout, (seen) => {
         now = seen;
       }).catch((error: unknown) => error);
     await this.printListOrOne(now, view);
     if (waited) throw waited;
-    this.conclude(now, flags.wait);
+    this.#conclude(now, flags.wait);
   }
 
   /** What is run, if it is not a saved script by name, which depends on the host. */
-  private async textOf(flags: { script?: string | undefined; file?: string | undefined }): Promise<Chosen | null> {
+  async #textOf(flags: { script?: string | undefined; file?: string | undefined }): Promise<Chosen | null> {
     if (flags.file !== undefined) {
       const script_contents = await readText(this.io, flags.file, "--file");
       return () => ({ script_contents });
@@ -106,7 +106,7 @@ export default class ScriptsRun extends ClientCommand {
   }
 
   /** The saved script with this name: of --team, or of each host's own team. */
-  private async savedFor(hosts: readonly Target[], name: string, team: string | undefined): Promise<Chosen> {
+  async #savedFor(hosts: readonly Target[], name: string, team: string | undefined): Promise<Chosen> {
     const client = await this.client();
     const idIn = async (scope: ScriptScope): Promise<number> => {
       const { script, names } = await scriptNamed(client, name, scope);
@@ -124,16 +124,16 @@ export default class ScriptsRun extends ClientCommand {
     return ({ team_id }) => ({ script_id: ids.get(team_id ?? 0)! });
   }
 
-  private async runOnline(hosts: readonly Target[], given: Chosen): Promise<void> {
+  async #runOnline(hosts: readonly Target[], given: Chosen): Promise<void> {
     const [host, ...others] = hosts;
     if (host === undefined || others.length > 0) throw usage("--online is for one host", "Use --wait for several.");
     const result = await this.call(scriptsApi.runSync, { body: { ...given(host), host_id: host.id } });
     const outcome = outcomeOf(printable(host.display_name), result);
     await this.printListOrOne([outcome], view);
-    this.conclude([outcome], true);
+    this.#conclude([outcome], true);
   }
 
-  private async begin(host: Target, given: Chosen, alone: boolean): Promise<RunOutcome> {
+  async #begin(host: Target, given: Chosen, alone: boolean): Promise<RunOutcome> {
     const name = printable(host.display_name);
     try {
       const { execution_id } = await this.call(scriptsApi.run, { body: { ...given(host), host_id: host.id } });
@@ -147,11 +147,11 @@ export default class ScriptsRun extends ClientCommand {
     }
   }
 
-  private follow(outcomes: readonly RunOutcome[], timeout: string, report: (now: RunOutcome[]) => void): Promise<void> {
+  #follow(outcomes: readonly RunOutcome[], timeout: string, report: (now: RunOutcome[]) => void): Promise<void> {
     return followAll(this, outcomes, {
       timeout,
       isOpen: ({ state }) => state === "pending",
-      look: (before) => this.look(before),
+      look: (before) => this.#look(before),
       report,
       going: (hosts) => ({
         what: `the script is still waiting for ${hosts}`,
@@ -160,12 +160,12 @@ export default class ScriptsRun extends ClientCommand {
     });
   }
 
-  private async look(before: RunOutcome): Promise<RunOutcome> {
+  async #look(before: RunOutcome): Promise<RunOutcome> {
     const { execution_id } = before;
     return outcomeOf(before.host, await this.call(scriptsApi.result, { params: { execution_id } }));
   }
 
-  private conclude(outcomes: readonly RunOutcome[], isOver: boolean | undefined): void {
+  #conclude(outcomes: readonly RunOutcome[], isOver: boolean | undefined): void {
     const bad = outcomes.filter(({ state, exit_code }) => state === "refused" || (isOver && exit_code !== 0));
     concludeAll(
       outcomes,

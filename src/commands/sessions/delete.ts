@@ -25,7 +25,7 @@ export default class SessionsDelete extends ClientCommand {
     if ((given.id === undefined) === (flags.user === undefined)) {
       throw usage("no sessions are given", "Give the id of a session, or --user for all sessions of a user.");
     }
-    if (flags.user !== undefined) return this.ofUser(flags.user);
+    if (flags.user !== undefined) return this.#ofUser(flags.user);
     const session = await this.call(sessionsApi.get, { params: { id: given.id ?? "" } });
     if (flags["dry-run"]) this.trying(`end session ${session.session_id}`, session);
     await this.confirm(`End session ${session.session_id} of user ${session.user_id}?`);
@@ -33,7 +33,7 @@ export default class SessionsDelete extends ClientCommand {
     await this.report(`ended session ${session.session_id}`, { ...session, deleted: true });
   }
 
-  private async ofUser(text: string): Promise<void> {
+  async #ofUser(text: string): Promise<void> {
     const { id, email } = await this.user(text);
     const { sessions } = await this.call(sessionsApi.listOfUser, { params: { id } });
     const what = `${plural(sessions.length, "session")} of ${email}`;

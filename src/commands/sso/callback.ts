@@ -37,12 +37,12 @@ export default class SsoCallback extends ClientCommand {
     }
     const cookieFile = flags["cookie-file"];
     const cookie = cookieFile === undefined ? null : (await readText(this.io, cookieFile, "--cookie-file")).trim();
-    const token = await this.deliver(body, cookie);
+    const token = await this.#deliver(body, cookie);
     if (token !== null) await this.clientFor(await this.connection(), token).call(sessionsApi.logout);
     await this.report("the server accepts the response and would sign in", { accepted: true });
   }
 
-  private async deliver(body: { SAMLResponse: string }, cookie: string | null): Promise<string | null> {
+  async #deliver(body: { SAMLResponse: string }, cookie: string | null): Promise<string | null> {
     const client = this.clientFor(await this.connection(), null);
     try {
       const { headers, body: page } = await client.open(

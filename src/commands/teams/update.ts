@@ -31,7 +31,7 @@ export default class TeamsUpdate extends ClientCommand {
     };
     if (Object.keys(body).length === 0)
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
-    if (isNoTeam(given.team)) return this.updateNoTeam(body, flags["dry-run"]);
+    if (isNoTeam(given.team)) return this.#updateNoTeam(body, flags["dry-run"]);
     const before = await this.team(given.team);
     if (flags["dry-run"]) {
       this.trying(`change team ${before.name}`, { id: before.id, name: before.name }, changesOf(before, body));
@@ -40,7 +40,7 @@ export default class TeamsUpdate extends ClientCommand {
     await this.report(`changed team ${team.name}`, team, { schema: () => Team });
   }
 
-  private async updateNoTeam(body: Record<string, unknown>, dryRun: boolean): Promise<void> {
+  async #updateNoTeam(body: Record<string, unknown>, dryRun: boolean): Promise<void> {
     const other = Object.keys(body).filter((key) => !["webhook_settings", "integrations"].includes(key));
     if (other.length > 0) throw usage(`hosts without a team do not have ${other.join(", ")}`);
     if (dryRun) {

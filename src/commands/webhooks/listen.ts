@@ -41,7 +41,7 @@ export default class WebhooksListen extends BaseCommand {
     const { flags } = await this.parse(WebhooksListen);
     const secret = await readSecret(this.io, flags, "secret", "SVC_WEBHOOK_SECRET");
     const time = flags.for === undefined ? null : durationMs(flags.for, "--for");
-    const print = this.printer();
+    const print = this.#printer();
     const seen = new Set<string>();
     const over = new AbortController();
     let count = 0;
@@ -50,7 +50,7 @@ export default class WebhooksListen extends BaseCommand {
       void (async () => {
         const body = await bodyOf(request);
         if (body === null) return void reply.writeHead(413).end();
-        const got = this.read(request, body, secret, seen);
+        const got = this.#read(request, body, secret, seen);
         const isBad = got.signature === "invalid" || (secret !== undefined && got.signature === "missing");
         reply.writeHead(isBad ? 401 : flags.status, { "content-type": "text/plain" }).end();
         printing = printing.then(() => print(got));
@@ -78,7 +78,7 @@ export default class WebhooksListen extends BaseCommand {
     });
   }
 
-  private read(request: IncomingMessage, body: Buffer, secret: string | undefined, seen: Set<string>): Got {
+  #read(request: IncomingMessage, body: Buffer, secret: string | undefined, seen: Set<string>): Got {
     const id = request.headers["webhook-id"];
     const messageId = typeof id === "string" ? id : null;
     const got: Got = {
@@ -93,7 +93,7 @@ export default class WebhooksListen extends BaseCommand {
     return got;
   }
 
-  private printer(): (got: Got) => Promise<void> {
+  #printer(): (got: Got) => Promise<void> {
     const chosen = this.common.output ?? this.io.env.SVC_OUTPUT ?? "";
     if (this.common.json !== true && chosen === "" && !this.io.tty.stdout) this.common.output = "ndjson";
     if (this.format === "ndjson") return (got) => this.printList([got], { schema: () => Got, columns: [] });

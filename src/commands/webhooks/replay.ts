@@ -28,7 +28,7 @@ export default class WebhooksReplay extends ClientCommand {
     const { args: given, flags } = await this.parse(WebhooksReplay);
     if ((given.id === undefined) !== (flags.dead === true))
       throw usage("no delivery is given", "Give its id, or --dead.");
-    if (given.id !== undefined) return this.one(given.id, flags["dry-run"]);
+    if (given.id !== undefined) return this.#one(given.id, flags["dry-run"]);
     const query = { state: "dead", order_key: "id", ...(flags.url === undefined ? {} : { url: flags.url }) } as const;
     this.common.all = true;
     const rows = await this.rows(webhooksApi.deliveries, { query }, "deliveries");
@@ -51,7 +51,7 @@ export default class WebhooksReplay extends ClientCommand {
     if (this.structured) await this.printList(replayed, deliveryView);
   }
 
-  private async one(id: string, dryRun: boolean): Promise<void> {
+  async #one(id: string, dryRun: boolean): Promise<void> {
     if (dryRun) {
       const { delivery } = await this.call(webhooksApi.delivery, { params: { id } });
       const { state, url, event } = delivery;

@@ -58,17 +58,17 @@ export class Problems {
 
   error(at: Place, message: string): void {
     this.#errors++;
-    this.add("error", at, message);
+    this.#add("error", at, message);
   }
   warn(at: Place, message: string): void {
-    this.add("warning", at, message);
+    this.#add("warning", at, message);
   }
   get failed(): boolean {
     return this.all.some(({ severity }) => severity === "error");
   }
 
   // A fragment that several files include is read for each of them, but its problems are reported once.
-  private add(severity: Problem["severity"], { file, line, column }: Place, given: string): void {
+  #add(severity: Problem["severity"], { file, line, column }: Place, given: string): void {
     const message = this.about(file, given);
     const key = JSON.stringify([file, line, column, message]);
     if (this.#reported.has(key)) return;

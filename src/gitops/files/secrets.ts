@@ -31,17 +31,17 @@ const isMask = (text: string): boolean => /^\*{3,}$/.test(text);
 /** Collects the secret texts of all files of a run. */
 export class SecretTexts {
   readonly texts = new Map<string, string>();
-  private readonly problems: Problems;
+  readonly #problems: Problems;
   readonly #enrollSecrets = new Map<string, Place>();
 
   constructor(problems: Problems) {
-    this.problems = problems;
+    this.#problems = problems;
   }
 
   /** The reference of the text; a mask is reported as a problem at its place. */
-  private take(text: string, tree: Tree, path: readonly string[], name: string): Json {
+  #take(text: string, tree: Tree, path: readonly string[], name: string): Json {
     if (isMask(text))
-      this.problems.error(
+      this.#problems.error(
         placeOf(tree, path),
         `${name}: is the mask of a secret: give the secret itself, as a variable`,
       );
@@ -71,25 +71,25 @@ export class SecretTexts {
     if (!fields || !(isRecord(value) || Array.isArray(value))) return value;
     const part = subtree(tree, [name]);
     return secretPaths(fields, value).reduce<unknown>(
-      (left, path) => replaced(left, path, (text) => this.taken(text, part, path, `${called}.${name}`)),
+      (left, path) => replaced(left, path, (text) => this.#taken(text, part, path, `${called}.${name}`)),
       value,
     );
   }
 
   /** An enroll secret decides which team a host joins, so no two owners can have the same. */
   #enrollSecret(text: string, tree: Tree, path: readonly string[], called: string): Json {
-    const ref = this.take(text, tree, path, [called, ...path].join("."));
+    const ref = this.#take(text, tree, path, [called, ...path].join("."));
     const at = placeOf(tree, path);
     const before = this.#enrollSecrets.get(text);
-    if (before) this.problems.error(at, `the same enroll secret is already in ${before.file}:${before.line}`);
+    if (before) this.#problems.error(at, `the same enroll secret is already in ${before.file}:${before.line}`);
     else this.#enrollSecrets.set(text, at);
     return ref;
   }
 
-  private taken(given: unknown, tree: Tree, path: readonly string[], name: string): unknown {
-    if (typeof given === "string") return this.take(given, tree, path, [name, ...path].join("."));
+  #taken(given: unknown, tree: Tree, path: readonly string[], name: string): unknown {
+    if (typeof given === "string") return this.#take(given, tree, path, [name, ...path].join("."));
     if (given !== null && given !== undefined)
-      this.problems.error(placeOf(tree, path), `${[name, ...path].join(".")}: a secret must be a string`);
+      this.#problems.error(placeOf(tree, path), `${[name, ...path].join(".")}: a secret must be a string`);
     return given;
   }
 }

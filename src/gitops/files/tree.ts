@@ -139,86 +139,86 @@ interface ReaderParts {
 }
 
 class Reader {
-  private nodes = 0;
-  private readonly anchors = new Map<string, { readonly tree: Tree; readonly size: number }>();
-  private readonly heights = new WeakMap<Tree, number>();
-  private readonly document: Document;
-  private readonly place: (offset: number) => Place;
-  private readonly expanded: ExpandedText;
-  private readonly problems: Problems;
-  private readonly masks: Masks;
-  private readonly hasOmitted: boolean;
+  #nodes = 0;
+  readonly #anchors = new Map<string, { readonly tree: Tree; readonly size: number }>();
+  readonly #heights = new WeakMap<Tree, number>();
+  readonly #document: Document;
+  readonly #place: (offset: number) => Place;
+  readonly #expanded: ExpandedText;
+  readonly #problems: Problems;
+  readonly #masks: Masks;
+  readonly #hasOmitted: boolean;
 
   constructor(document: Document, { place, expanded, problems, masks, hasOmitted }: ReaderParts) {
-    this.hasOmitted = hasOmitted;
-    this.document = document;
-    this.place = place;
-    this.expanded = expanded;
-    this.problems = problems;
-    this.masks = masks;
+    this.#hasOmitted = hasOmitted;
+    this.#document = document;
+    this.#place = place;
+    this.#expanded = expanded;
+    this.#problems = problems;
+    this.#masks = masks;
   }
 
   tree(): Tree | null {
-    const root = this.document.contents as Node;
+    const root = this.#document.contents as Node;
     try {
-      return this.read(root, 0, this.at(root));
+      return this.#read(root, 0, this.#at(root));
     } catch (error) {
       if (!(error instanceof TooLarge)) throw error;
-      this.problems.error(this.at(root), error.message);
+      this.#problems.error(this.#at(root), error.message);
       return null;
     }
   }
 
-  private at(node: Node): Place {
-    return this.place(node.range?.[0] ?? 0);
+  #at(node: Node): Place {
+    return this.#place(node.range?.[0] ?? 0);
   }
 
-  private inValue(node: Node): ReturnType<ExpandedText["inValue"]> {
-    return this.expanded.inValue(node.range?.[0] ?? 0);
+  #inValue(node: Node): ReturnType<ExpandedText["inValue"]> {
+    return this.#expanded.inValue(node.range?.[0] ?? 0);
   }
 
   /** A text that starts before or with a variable's value and ends inside it, for instance at a comment. */
-  private isCut({ type, range }: Scalar): boolean {
+  #isCut({ type, range }: Scalar): boolean {
     if (type !== "PLAIN" || !range) return false;
     const [start, end] = range;
-    const within = this.expanded.inValue(start)?.before ?? "";
+    const within = this.#expanded.inValue(start)?.before ?? "";
     return (
       within === "" &&
-      (this.expanded.inValue(end)?.rest.trim() ?? "") !== "" &&
-      this.expanded.inValue(end)?.before !== ""
+      (this.#expanded.inValue(end)?.rest.trim() ?? "") !== "" &&
+      this.#expanded.inValue(end)?.before !== ""
     );
   }
 
-  private read(node: unknown, depth: number, parent: Place): Tree {
-    this.count(1, depth);
-    if (isAlias(node)) return this.again(node, depth);
+  #read(node: unknown, depth: number, parent: Place): Tree {
+    this.#count(1, depth);
+    if (isAlias(node)) return this.#again(node, depth);
     const anchor = isNode(node) ? node.anchor : undefined;
-    if (anchor === undefined) return this.readPart(node, depth, parent);
+    if (anchor === undefined) return this.#readPart(node, depth, parent);
     // Registered after it is read whole: a node that contains itself would never end.
-    this.anchors.delete(anchor);
-    const before = this.nodes;
-    const tree = this.readPart(node, depth, parent);
-    this.anchors.set(anchor, { tree, size: this.nodes - before });
+    this.#anchors.delete(anchor);
+    const before = this.#nodes;
+    const tree = this.#readPart(node, depth, parent);
+    this.#anchors.set(anchor, { tree, size: this.#nodes - before });
     return tree;
   }
 
   /** Reuses the anchor's tree; each use counts towards the limit. */
-  private again(node: Alias, depth: number): Tree {
-    const anchored = this.anchors.get(node.source);
+  #again(node: Alias, depth: number): Tree {
+    const anchored = this.#anchors.get(node.source);
     if (!anchored)
-      return this.wrong(this.at(node), this.inValue(node) ? UNQUOTED : `there is no anchor ${node.source}`);
-    this.count(anchored.size, depth + this.heightOf(anchored.tree));
+      return this.#wrong(this.#at(node), this.#inValue(node) ? UNQUOTED : `there is no anchor ${node.source}`);
+    this.#count(anchored.size, depth + this.#heightOf(anchored.tree));
     return anchored.tree;
   }
 
-  private count(nodes: number, depth: number): void {
-    this.nodes += nodes;
-    if (this.nodes > MAX_NODES) throw new TooLarge(`more than ${MAX_NODES} values in one file`);
+  #count(nodes: number, depth: number): void {
+    this.#nodes += nodes;
+    if (this.#nodes > MAX_NODES) throw new TooLarge(`more than ${MAX_NODES} values in one file`);
     if (depth > MAX_DEPTH) throw new TooLarge(`nested more than ${MAX_DEPTH} deep`);
   }
 
-  private heightOf(tree: Tree): number {
-    const known = this.heights.get(tree);
+  #heightOf(tree: Tree): number {
+    const known = this.#heights.get(tree);
     if (known !== undefined) return known;
     const inner =
       tree.kind === "list"
@@ -226,48 +226,48 @@ class Reader {
         : tree.kind === "map"
           ? [...tree.entries.values()].map(({ value }) => value)
           : [];
-    const height = inner.reduce((most, one) => Math.max(most, 1 + this.heightOf(one)), 0);
-    this.heights.set(tree, height);
+    const height = inner.reduce((most, one) => Math.max(most, 1 + this.#heightOf(one)), 0);
+    this.#heights.set(tree, height);
     return height;
   }
 
-  private readPart(node: unknown, depth: number, parent: Place): Tree {
-    if (isMap(node)) return this.map(node.items, this.at(node), depth);
+  #readPart(node: unknown, depth: number, parent: Place): Tree {
+    if (isMap(node)) return this.#map(node.items, this.#at(node), depth);
     if (isSeq(node)) {
-      const at = this.at(node);
-      return { kind: "list", items: node.items.map((item) => this.read(item, depth + 1, at)), at };
+      const at = this.#at(node);
+      return { kind: "list", items: node.items.map((item) => this.#read(item, depth + 1, at)), at };
     }
-    if (isScalar(node) && this.isCut(node)) return this.wrong(this.at(node), UNQUOTED);
-    if (isScalar(node)) return this.leaf(node);
+    if (isScalar(node) && this.#isCut(node)) return this.#wrong(this.#at(node), UNQUOTED);
+    if (isScalar(node)) return this.#leaf(node);
     return { kind: "leaf", value: null, at: parent };
   }
 
-  private map(items: readonly unknown[], at: Place, depth: number): Mapping {
+  #map(items: readonly unknown[], at: Place, depth: number): Mapping {
     const entries = new Map<string, Entry>();
     const merged: Mapping[] = [];
     for (const item of items) {
       if (!isPair(item)) continue;
       const { key, value } = item;
       if (!isScalar(key) || key.value === null || typeof key.value === "object") {
-        this.problems.error(
-          key && typeof key === "object" && "range" in key ? this.at(key as Node) : at,
+        this.#problems.error(
+          key && typeof key === "object" && "range" in key ? this.#at(key as Node) : at,
           "a key must be a string",
         );
         continue;
       }
-      const keyAt = this.at(key);
+      const keyAt = this.#at(key);
       const entry = (): Entry => ({
         key: keyAt,
-        value: this.read(value, depth + 1, keyAt),
-        isHidden: this.inValue(key) !== null,
+        value: this.#read(value, depth + 1, keyAt),
+        isHidden: this.#inValue(key) !== null,
       });
       if (isMergeKey(key)) {
-        merged.push(...this.mergedMaps(entry()));
+        merged.push(...this.#mergedMaps(entry()));
         continue;
       }
-      const name = this.textOf(key);
+      const name = this.#textOf(key);
       const before = entries.get(name);
-      if (before) this.repeated(name, keyAt, before);
+      if (before) this.#repeated(name, keyAt, before);
       else entries.set(name, entry());
     }
     // What the map itself has wins, then what the first of the merged maps has.
@@ -276,46 +276,46 @@ class Reader {
   }
 
   /** The maps that `<<` names: one, or a list of them. */
-  private mergedMaps({ key, value }: Entry): Mapping[] {
+  #mergedMaps({ key, value }: Entry): Mapping[] {
     const maps = value.kind === "list" ? value.items : [value];
     if (!maps.every((map) => map.kind === "map"))
-      this.problems.error(key, "<< must name an object, or a list of objects, with *anchor");
+      this.#problems.error(key, "<< must name an object, or a list of objects, with *anchor");
     return maps.filter((map): map is Mapping => map.kind === "map");
   }
 
-  private repeated(name: string, at: Place, before: Entry): void {
+  #repeated(name: string, at: Place, before: Entry): void {
     const key = before.isHidden ? "the key from a variable" : `the key ${name}`;
-    this.problems.error(at, `${key} is given twice: it is also in line ${before.key.line}. Keep one of them`);
+    this.#problems.error(at, `${key} is given twice: it is also in line ${before.key.line}. Keep one of them`);
   }
 
-  private leaf(node: Scalar): Leaf {
-    const at = this.at(node);
-    const value = this.hasOmitted && typeof node.value === "string" ? node.value.replaceAll(OMITTED, "") : node.value;
+  #leaf(node: Scalar): Leaf {
+    const at = this.#at(node);
+    const value = this.#hasOmitted && typeof node.value === "string" ? node.value.replaceAll(OMITTED, "") : node.value;
     const written = typeof value === "string" ? undefined : node.source;
     if (value === null || ["string", "number", "boolean"].includes(typeof value)) {
-      this.hideDerived(node, String(value));
+      this.#hideDerived(node, String(value));
       return { kind: "leaf", value: value as Leaf["value"], ...(written === undefined ? {} : { written }), at };
     }
-    return this.wrong(at, "this kind of value is not allowed here");
+    return this.#wrong(at, "this kind of value is not allowed here");
   }
 
   /** A key as it is written: `0123` is no number there. */
-  private textOf(key: Scalar): string {
+  #textOf(key: Scalar): string {
     const text = typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
-    this.hideDerived(key, text);
+    this.#hideDerived(key, text);
     return text;
   }
 
   /** A text that a variable has a part in must not be printed either. */
-  private hideDerived({ range, source }: Scalar, text: string): void {
-    const variables = range ? this.expanded.variablesIn(range[0], range[1]) : [];
+  #hideDerived({ range, source }: Scalar, text: string): void {
+    const variables = range ? this.#expanded.variablesIn(range[0], range[1]) : [];
     if (variables.length === 0) return;
     for (const form of new Set([text, source ?? text, ...text.split(",").map((part) => part.trim())]))
-      this.masks.addDerived(variables, form);
+      this.#masks.addDerived(variables, form);
   }
 
-  private wrong(at: Place, message: string): Leaf {
-    this.problems.error(at, message);
+  #wrong(at: Place, message: string): Leaf {
+    this.#problems.error(at, message);
     return { kind: "leaf", value: null, at };
   }
 }

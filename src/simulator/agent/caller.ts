@@ -19,23 +19,23 @@ type Body = string | { gzip: Buffer };
 /** The calls of one agent: node key, enrollment as part of a retry, and waits between retries. */
 export class Caller {
   nodeKey: string | null = null;
-  private readonly world: World;
-  private readonly version: string;
-  private readonly enrollBody: () => string;
-  private readonly sendsHeader: boolean;
-  private enrolling: Promise<boolean> | null = null;
-  private hadKey = false;
+  readonly #world: World;
+  readonly #version: string;
+  readonly #enrollBody: () => string;
+  readonly #sendsHeader: boolean;
+  #enrolling: Promise<boolean> | null = null;
+  #hadKey = false;
 
   constructor(world: World, version: string, enrollBody: () => string) {
-    this.world = world;
-    this.version = version;
-    this.enrollBody = enrollBody;
-    this.sendsHeader = versionCompare(version, HEADER_SINCE) >= 0;
+    this.#world = world;
+    this.#version = version;
+    this.#enrollBody = enrollBody;
+    this.#sendsHeader = versionCompare(version, HEADER_SINCE) >= 0;
   }
 
   resume(nodeKey: string): void {
     this.nodeKey = nodeKey;
-    this.hadKey = true;
+    this.#hadKey = true;
   }
 
   /**
@@ -52,10 +52,10 @@ export class Caller {
     let outcome: CallOutcome = { ok: false, reason: "not tried", sends: 0 };
     let sends = 0;
     for (let attempt = 1; attempt <= attempts; attempt++) {
-      outcome = await this.attempt(endpoint, channel, body, known);
+      outcome = await this.#attempt(endpoint, channel, body, known);
       sends += outcome.sends;
-      if (outcome.ok || attempt === attempts || this.world.stopping) break;
-      await this.world.sleep(attempt * attempt * 1000);
+      if (outcome.ok || attempt === attempts || this.#world.stopping) break;
+      await this.#world.sleep(attempt * attempt * 1000);
     }
     return { ...outcome, sends };
   }
@@ -72,24 +72,24 @@ export class Caller {
   ): Promise<Record<string, unknown> | null> {
     const key = this.nodeKey ?? "";
     for (let attempt = 1; ; attempt++) {
-      const { answer } = await this.exchange(endpoint, channel, this.fieldsFor(key), body(key));
+      const { answer } = await this.#exchange(endpoint, channel, this.#fieldsFor(key), body(key));
       const json = answer && jsonOf(answer.body);
       if (json) return json;
-      if (answer) this.world.stats.failed(endpoint, answer.body);
-      if (attempt >= attempts || this.world.stopping) return null;
-      await this.world.sleep(attempt * attempt * 1000);
+      if (answer) this.#world.stats.failed(endpoint, answer.body);
+      if (attempt >= attempts || this.#world.stopping) return null;
+      await this.#world.sleep(attempt * attempt * 1000);
     }
   }
 
   /** Enrolls. All threads of an agent share one series of enrollment attempts. */
   enroll(channel: Channel): Promise<boolean> {
-    this.enrolling ??= this.enrollSeries(channel).finally(() => {
-      this.enrolling = null;
+    this.#enrolling ??= this.#enrollSeries(channel).finally(() => {
+      this.#enrolling = null;
     });
-    return this.enrolling;
+    return this.#enrolling;
   }
 
-  private async attempt(
+  async #attempt(
     endpoint: Endpoint,
     channel: Channel,
     body: (key: string) => Body,
@@ -98,19 +98,19 @@ export class Caller {
     if (this.nodeKey === null && !(await this.enroll(channel))) return { ok: false, reason: "not enrolled", sends: 0 };
     const key = this.nodeKey ?? "";
     const content = body(key);
-    const fields = this.fieldsFor(key) + (typeof content === "string" ? "" : "Content-Encoding: gzip\r\n");
+    const fields = this.#fieldsFor(key) + (typeof content === "string" ? "" : "Content-Encoding: gzip\r\n");
     const wire = typeof content === "string" ? content : content.gzip;
-    const { answer, sends } = await this.exchange(endpoint, channel, fields, wire);
+    const { answer, sends } = await this.#exchange(endpoint, channel, fields, wire);
     if (!answer) return { ok: false, reason: "no reply", sends };
     if (known !== undefined && answer.body === known) return { ok: true, json: null, text: known, sends };
     const verdict = judge(answer.body);
     if (verdict.ok) return { ok: true, json: verdict.json, text: answer.body, sends };
-    this.refused(endpoint, verdict, key);
+    this.#refused(endpoint, verdict, key);
     return { ok: false, reason: verdict.reason, sends };
   }
 
-  private refused(endpoint: Endpoint, verdict: Extract<ReplyVerdict, { ok: false }>, key: string): void {
-    const { stats } = this.world;
+  #refused(endpoint: Endpoint, verdict: Extract<ReplyVerdict, { ok: false }>, key: string): void {
+    const { stats } = this.#world;
     stats.failed(endpoint, verdict.reason);
     if (verdict.undefinedAnswer) stats.undefinedAnswers++;
     if (!verdict.nodeInvalid) return;
@@ -119,35 +119,35 @@ export class Caller {
     if (this.nodeKey === key) this.nodeKey = null;
   }
 
-  private async enrollSeries(channel: Channel): Promise<boolean> {
-    const { settings, stats } = this.world;
+  async #enrollSeries(channel: Channel): Promise<boolean> {
+    const { settings, stats } = this.#world;
     for (let attempt = 1; ; attempt++) {
-      const { answer } = await this.exchange("enroll", channel, this.world.fields(this.version), this.enrollBody());
+      const { answer } = await this.#exchange("enroll", channel, this.#world.fields(this.#version), this.#enrollBody());
       const key = answer && nodeKeyOf(answer.body);
       if (key) {
         this.nodeKey = key;
-        if (this.hadKey) stats.reEnrolled++;
+        if (this.#hadKey) stats.reEnrolled++;
         else stats.enrolled++;
-        this.hadKey = true;
+        this.#hadKey = true;
         return true;
       }
       if (answer) stats.failed("enroll", answer.body);
-      if (this.world.stopping || attempt === settings.enrollAttempts) return false;
-      await this.world.sleep(Math.min(attempt * attempt, MAX_ENROLL_WAIT_S) * 1000);
-      if (this.world.stopping) return false;
+      if (this.#world.stopping || attempt === settings.enrollAttempts) return false;
+      await this.#world.sleep(Math.min(attempt * attempt, MAX_ENROLL_WAIT_S) * 1000);
+      if (this.#world.stopping) return false;
     }
   }
 
   /** Sends one request and counts it. Null if no complete reply was received. */
-  private async exchange(
+  async #exchange(
     endpoint: Endpoint,
     channel: Channel,
     fields: string,
     body: string | Buffer,
   ): Promise<{ answer: Answer | null; sends: number }> {
-    const { stats, wheel } = this.world;
+    const { stats, wheel } = this.#world;
     const started = wheel.now();
-    const call: Call = { path: this.world.pathOf(endpoint), fields, body };
+    const call: Call = { path: this.#world.pathOf(endpoint), fields, body };
     const exchange = await channel.exchange(call);
     const ms = wheel.now() - started;
     const sends = exchange.sends ?? 1;
@@ -162,9 +162,9 @@ export class Caller {
     return { answer: null, sends };
   }
 
-  private fieldsFor(key: string): string {
-    const fields = this.world.fields(this.version);
-    return this.sendsHeader ? `${fields}Authorization: NodeKey ${key}\r\n` : fields;
+  #fieldsFor(key: string): string {
+    const fields = this.#world.fields(this.#version);
+    return this.#sendsHeader ? `${fields}Authorization: NodeKey ${key}\r\n` : fields;
   }
 }
 

@@ -10,29 +10,29 @@ const PATTERN = 65_521;
 
 export class TarContent {
   readonly size: number;
-  private readonly head: Buffer;
-  private readonly fileSize: number;
-  private readonly pattern: Buffer;
+  readonly #head: Buffer;
+  readonly #fileSize: number;
+  readonly #pattern: Buffer;
 
   /** An archive of about this many bytes, at least an empty tar. */
   constructor(seed: number, path: string, bytes: number) {
     const random = new Random(seed);
-    this.pattern = Buffer.alloc(PATTERN);
-    for (let i = 0; i < PATTERN; i++) this.pattern[i] = random.int(0, 255);
-    this.fileSize = Math.max(0, Math.floor(bytes) - RECORD - END);
-    this.head = this.fileSize === 0 ? Buffer.alloc(0) : header(path, this.fileSize);
-    this.size = this.head.length + Math.ceil(this.fileSize / RECORD) * RECORD + END;
+    this.#pattern = Buffer.alloc(PATTERN);
+    for (let i = 0; i < PATTERN; i++) this.#pattern[i] = random.int(0, 255);
+    this.#fileSize = Math.max(0, Math.floor(bytes) - RECORD - END);
+    this.#head = this.#fileSize === 0 ? Buffer.alloc(0) : header(path, this.#fileSize);
+    this.size = this.#head.length + Math.ceil(this.#fileSize / RECORD) * RECORD + END;
   }
 
   read(start: number, length: number): Buffer {
     const bytes = Buffer.alloc(Math.max(0, Math.min(length, this.size - start)));
-    if (start < this.head.length) this.head.copy(bytes, 0, start);
-    const from = Math.max(start, this.head.length);
-    const end = Math.min(start + bytes.length, this.head.length + this.fileSize);
+    if (start < this.#head.length) this.#head.copy(bytes, 0, start);
+    const from = Math.max(start, this.#head.length);
+    const end = Math.min(start + bytes.length, this.#head.length + this.#fileSize);
     for (let at = from; at < end; ) {
-      const inPattern = (at - this.head.length) % PATTERN;
+      const inPattern = (at - this.#head.length) % PATTERN;
       const part = Math.min(end - at, PATTERN - inPattern);
-      this.pattern.copy(bytes, at - start, inPattern, inPattern + part);
+      this.#pattern.copy(bytes, at - start, inPattern, inPattern + part);
       at += part;
     }
     return bytes;

@@ -33,16 +33,16 @@ type Flags = Readonly<Record<string, string>>;
 export class Carver {
   /** Uploads that are waiting or running. */
   readonly running = new Set<Promise<void>>();
-  private readonly world: World;
-  private readonly machine: Machine;
-  private readonly caller: Caller;
-  private readonly channel: Channel;
+  readonly #world: World;
+  readonly #machine: Machine;
+  readonly #caller: Caller;
+  readonly #channel: Channel;
 
   constructor(world: World, machine: Machine, caller: Caller, channel: Channel) {
-    this.world = world;
-    this.machine = machine;
-    this.caller = caller;
-    this.channel = channel;
+    this.#world = world;
+    this.#machine = machine;
+    this.#caller = caller;
+    this.#channel = channel;
   }
 
   /** The rows for a query that starts a carve. Null for any other query. */
@@ -51,10 +51,10 @@ export class Carver {
     const path = PATH.exec(sql)?.[1]?.replaceAll("''", "'");
     if (path === undefined || flags.disable_carver === "true") return { status: 0, message: "", rows: [] };
     const carve = { guid: randomUUID(), request: randomUUID(), path };
-    const upload = this.upload(carve, flags).finally(() => this.running.delete(upload));
+    const upload = this.#upload(carve, flags).finally(() => this.running.delete(upload));
     this.running.add(upload);
     const row = {
-      time: String(this.world.unixTime()),
+      time: String(this.#world.unixTime()),
       sha256: "",
       size: "",
       path,
@@ -66,20 +66,22 @@ export class Carver {
     return { status: 0, message: "", rows: [row] };
   }
 
-  private async upload(carve: { guid: string; request: string; path: string }, flags: Flags): Promise<void> {
-    const { world, caller, channel } = this;
+  async #upload(carve: { guid: string; request: string; path: string }, flags: Flags): Promise<void> {
+    const world = this.#world;
+    const caller = this.#caller;
+    const channel = this.#channel;
     const minute = world.interval(60);
     await world.sleep(minute - (world.wallClock() % minute));
     if (world.stopping) return;
     const options = world.settings.carves ?? {};
     const blockSize = options.blockSize ?? (Number(flags.carver_block_size) || 2_000_000);
-    const seed = mix(this.machine.seed, hashText(carve.path));
+    const seed = mix(this.#machine.seed, hashText(carve.path));
     // A path pattern is treated as a single file. A name that ends with a slash is a folder.
     const path = carve.path.replace(/%|[A-Za-z]:/g, "").replace(/[/\\]$/, "$&file");
     const file = `osquery_carve_${carve.guid}${path}`;
     const content = new TarContent(seed, file, options.bytes ?? DEFAULT_BYTES);
     const blocks = Math.ceil(content.size / blockSize);
-    const attempts = versionCompare(this.machine.agentVersion, RETRIES_SINCE) >= 0 ? 3 : 1;
+    const attempts = versionCompare(this.#machine.agentVersion, RETRIES_SINCE) >= 0 ? 3 : 1;
 
     const declared = content.size + (options.fault === "size" ? 1 : 0);
     const begun = await caller.carve("carve_begin", channel, attempts, (key) =>

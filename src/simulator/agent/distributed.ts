@@ -16,23 +16,23 @@ export function prepared({ rows, ...rest }: SqlAnswer): PreparedAnswer {
  * one is accepted.
  */
 export class Results {
-  private readonly unsent = new Map<string, Result>();
+  readonly #unsent = new Map<string, Result>();
 
   get size(): number {
-    return this.unsent.size;
+    return this.#unsent.size;
   }
 
   run(queries: [string, string][], answer: Answer, old: boolean): void {
     for (const [name, sql] of queries) {
       const found = answer(sql);
       const { status, message, json, count } = "json" in found ? found : prepared(found);
-      this.unsent.set(name, { rows: count === 0 && old ? '""' : json, status, message, stats: statsOf(sql, count) });
+      this.#unsent.set(name, { rows: count === 0 && old ? '""' : json, status, message, stats: statsOf(sql, count) });
     }
   }
 
   body(nodeKey: string, agentVersion: string, old: boolean): string {
     const parts = { queries: "", statuses: "", messages: "", stats: "" };
-    for (const [name, result] of this.unsent) {
+    for (const [name, result] of this.#unsent) {
       const key = `${parts.queries === "" ? "" : ","}${JSON.stringify(name)}:`;
       parts.queries += key + result.rows;
       parts.statuses += key + (old ? `"${result.status}"` : result.status);
@@ -46,7 +46,7 @@ export class Results {
   }
 
   accepted(): void {
-    this.unsent.clear();
+    this.#unsent.clear();
   }
 }
 

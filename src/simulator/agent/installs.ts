@@ -27,44 +27,48 @@ type InstallCall = (
 ) => Promise<{ json: Record<string, unknown> } | null>;
 
 export class Installs {
-  private readonly world: World;
-  private readonly machine: Machine;
-  private readonly call: InstallCall;
-  private readonly results: Result[] = [];
+  readonly #world: World;
+  readonly #machine: Machine;
+  readonly #call: InstallCall;
+  readonly #results: Result[] = [];
   /** Installs of which no result will be reported. */
-  private readonly hung = new Set<string>();
-  private count = 0;
+  readonly #hung = new Set<string>();
+  #count = 0;
 
   constructor(world: World, machine: Machine, call: InstallCall) {
-    this.world = world;
-    this.machine = machine;
-    this.call = call;
+    this.#world = world;
+    this.#machine = machine;
+    this.#call = call;
   }
 
   /** The number of results that the server has not accepted. */
   get undelivered(): number {
-    return this.results.length;
+    return this.#results.length;
   }
 
   /** Installs once. The server lists an installation until it has the result, even while that is being sent. */
   async run(install_uuid: string): Promise<void> {
-    const isKnown = this.hung.has(install_uuid) || this.results.some((result) => result.install_uuid === install_uuid);
-    if (this.world.stopping || isKnown) return;
-    const answer = await this.call("managed_install_details", { install_uuid });
+    const isKnown =
+      this.#hung.has(install_uuid) || this.#results.some((result) => result.install_uuid === install_uuid);
+    if (this.#world.stopping || isKnown) return;
+    const answer = await this.#call("managed_install_details", { install_uuid });
     if (!answer) return;
     const details: Details = answer.json;
-    if (!(await this.call("managed_install_package", { installer_id: details.installer_id }))) return;
-    const { installTimeouts } = this.world.settings;
-    const chance = this.machine.random(70_000 + this.count++);
-    if (chance.chance(installTimeouts)) return void this.hung.add(install_uuid);
-    await this.world.sleep(this.world.interval(INSTALL_S));
-    this.results.push({ install_uuid, ...this.pretend(details, chance.chance(this.world.settings.installFailures)) });
+    if (!(await this.#call("managed_install_package", { installer_id: details.installer_id }))) return;
+    const { installTimeouts } = this.#world.settings;
+    const chance = this.#machine.random(70_000 + this.#count++);
+    if (chance.chance(installTimeouts)) return void this.#hung.add(install_uuid);
+    await this.#world.sleep(this.#world.interval(INSTALL_S));
+    this.#results.push({
+      install_uuid,
+      ...this.#pretend(details, chance.chance(this.#world.settings.installFailures)),
+    });
   }
 
-  private pretend(details: Details, fails: boolean): Omit<Result, "install_uuid"> {
+  #pretend(details: Details, fails: boolean): Omit<Result, "install_uuid"> {
     const before = { pre_install_condition_output: details.pre_install_condition ? '[{"1":"1"}]' : null };
     const noPost = { post_install_script_exit_code: null, post_install_script_output: null };
-    if (!this.machine.runsScripts)
+    if (!this.#machine.runsScripts)
       return { ...before, install_script_exit_code: -2, install_script_output: "Scripts are disabled", ...noPost };
     const installed = { install_script_exit_code: 0, install_script_output: "installed" };
     if (!details.post_install_script) {
@@ -81,10 +85,10 @@ export class Installs {
   }
 
   async deliver(): Promise<void> {
-    const { stats } = this.world;
-    for (let first = this.results[0]; first !== undefined; first = this.results[0]) {
-      if (!(await this.call("managed_install_result", first))) return;
-      this.results.shift();
+    const { stats } = this.#world;
+    for (let first = this.#results[0]; first !== undefined; first = this.#results[0]) {
+      if (!(await this.#call("managed_install_result", first))) return;
+      this.#results.shift();
       stats.installsRun++;
       if ((first.post_install_script_exit_code ?? first.install_script_exit_code) !== 0) stats.installsFailed++;
     }

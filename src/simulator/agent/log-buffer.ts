@@ -9,34 +9,34 @@ const MAX_LINE_BYTES = 1024 * 1024;
  * each type.
  */
 export class LogBuffer {
-  private readonly lines: Record<LogType, LogLine[]> = { result: [], status: [] };
-  private readonly failures: Record<LogType, number> = { result: 0, status: 0 };
-  private readonly blockedUntil: Record<LogType, number> = { result: 0, status: 0 };
-  private order = 0;
-  private readonly dropped: (line: LogLine, type: LogType) => void;
-  private readonly maxLines: number;
+  readonly #lines: Record<LogType, LogLine[]> = { result: [], status: [] };
+  readonly #failures: Record<LogType, number> = { result: 0, status: 0 };
+  readonly #blockedUntil: Record<LogType, number> = { result: 0, status: 0 };
+  #order = 0;
+  readonly #dropped: (line: LogLine, type: LogType) => void;
+  readonly #maxLines: number;
 
   constructor(dropped: (line: LogLine, type: LogType) => void, maxLines: number = MAX_LINES) {
-    this.dropped = dropped;
-    this.maxLines = maxLines;
+    this.#dropped = dropped;
+    this.#maxLines = maxLines;
   }
 
   get size(): number {
-    return this.lines.result.length + this.lines.status.length;
+    return this.#lines.result.length + this.#lines.status.length;
   }
 
   all(type: LogType): readonly LogLine[] {
-    return this.lines[type];
+    return this.#lines[type];
   }
 
   add(type: LogType, text: string, id: string | null): void {
-    const line: LogLine = { text, id, sends: 0, order: this.order++ };
+    const line: LogLine = { text, id, sends: 0, order: this.#order++ };
     if (text.length > MAX_LINE_BYTES) {
-      this.dropped(line, type);
+      this.#dropped(line, type);
       return;
     }
-    this.lines[type].push(line);
-    if (this.size > this.maxLines) this.dropOldest();
+    this.#lines[type].push(line);
+    if (this.size > this.#maxLines) this.#dropOldest();
   }
 
   /**
@@ -44,34 +44,34 @@ export class LogBuffer {
    * many results.
    */
   due(now: number, limit: number): { type: LogType; lines: LogLine[] }[] {
-    const results = this.lines.result.slice(0, limit);
-    const statuses = this.lines.status.slice(0, limit - results.length);
+    const results = this.#lines.result.slice(0, limit);
+    const statuses = this.#lines.status.slice(0, limit - results.length);
     return [
       { type: "result" as const, lines: results },
       { type: "status" as const, lines: statuses },
-    ].filter(({ type, lines }) => lines.length > 0 && this.blockedUntil[type] <= now);
+    ].filter(({ type, lines }) => lines.length > 0 && this.#blockedUntil[type] <= now);
   }
 
   accepted(type: LogType, sent: readonly LogLine[]): void {
     // By order number, not by count, because the oldest lines may have been dropped during the request.
     const last = sent.at(-1)?.order ?? -1;
-    const lines = this.lines[type];
+    const lines = this.#lines[type];
     let count = 0;
     while (count < lines.length && lines[count]!.order <= last) count++;
     lines.splice(0, count);
-    this.failures[type] = 0;
-    this.blockedUntil[type] = 0;
+    this.#failures[type] = 0;
+    this.#blockedUntil[type] = 0;
   }
 
   /** Delays the next request of this type by period × n², at most `maxMs`. */
   refused(type: LogType, now: number, periodMs: number, maxMs: number): void {
-    const n = ++this.failures[type];
-    this.blockedUntil[type] = now + Math.min(periodMs * n * n, maxMs);
+    const n = ++this.#failures[type];
+    this.#blockedUntil[type] = now + Math.min(periodMs * n * n, maxMs);
   }
 
-  private dropOldest(): void {
-    const [result, status] = [this.lines.result[0], this.lines.status[0]];
+  #dropOldest(): void {
+    const [result, status] = [this.#lines.result[0], this.#lines.status[0]];
     const type: LogType = !status || (result && result.order < status.order) ? "result" : "status";
-    this.dropped(this.lines[type].shift() as LogLine, type);
+    this.#dropped(this.#lines[type].shift() as LogLine, type);
   }
 }

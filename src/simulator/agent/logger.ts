@@ -18,20 +18,20 @@ const GENERATED_NAME = "simulated_events";
 /** The logger thread of one agent. */
 export class Logger {
   readonly buffer: LogBuffer;
-  private readonly world: World;
-  private readonly machine: Machine;
-  private readonly identifier: string;
-  private decorators: Decorators | null = null;
-  private loaded: TextRow = {};
-  private made = 0;
-  private generated = 0;
-  private statuses = 0;
-  private generatedFor = 0;
+  readonly #world: World;
+  readonly #machine: Machine;
+  readonly #identifier: string;
+  #decorators: Decorators | null = null;
+  #loaded: TextRow = {};
+  #made = 0;
+  #generated = 0;
+  #statuses = 0;
+  #generatedFor = 0;
 
   constructor(world: World, machine: Machine, identifier: string) {
-    this.world = world;
-    this.machine = machine;
-    this.identifier = identifier;
+    this.#world = world;
+    this.#machine = machine;
+    this.#identifier = identifier;
     this.buffer = new LogBuffer((line, type) => {
       world.stats.droppedLines++;
       if (line.id) world.ledger?.note(line.id, type, line.sends, "dropped");
@@ -39,35 +39,36 @@ export class Logger {
   }
 
   decorate(decorators: Decorators, answer: (sql: string) => SqlAnswer): void {
-    this.decorators = decorators;
-    this.loaded = decorations(decorators.load, answer);
+    this.#decorators = decorators;
+    this.#loaded = decorations(decorators.load, answer);
   }
 
   results(lines: Line[], answer: (sql: string) => SqlAnswer): void {
-    const always = this.decorators?.always.length ? decorations(this.decorators.always, answer) : {};
-    for (const line of lines) this.add("result", line, { ...this.loaded, ...always });
+    const always = this.#decorators?.always.length ? decorations(this.#decorators.always, answer) : {};
+    for (const line of lines) this.#add("result", line, { ...this.#loaded, ...always });
   }
 
   status(severity: number, filename: string, message: string, version: string): void {
-    if (severity < Number(this.world.settings.flags.logger_min_status ?? 0)) return;
-    const unixTime = this.world.unixTime();
-    const time = this.machine.old ? String(unixTime) : unixTime;
-    const at = { hostIdentifier: this.identifier, calendarTime: calendarTime(unixTime), unixTime: time };
-    this.add("status", { ...at, severity: String(severity), filename, line: "213", message, version }, this.loaded);
+    if (severity < Number(this.#world.settings.flags.logger_min_status ?? 0)) return;
+    const unixTime = this.#world.unixTime();
+    const time = this.#machine.old ? String(unixTime) : unixTime;
+    const at = { hostIdentifier: this.#identifier, calendarTime: calendarTime(unixTime), unixTime: time };
+    this.#add("status", { ...at, severity: String(severity), filename, line: "213", message, version }, this.#loaded);
   }
 
   /** Adds the whole lines that are due by the settings since the last call. */
   generate(startedAt: number): void {
-    const { settings, wallClock, rateFactor } = this.world;
+    const { settings, wallClock, rateFactor } = this.#world;
     const now = wallClock() / 1000;
-    const from = this.generatedFor || startedAt;
-    this.generatedFor = now;
+    const from = this.#generatedFor || startedAt;
+    this.#generatedFor = now;
     const minutes = (Math.max(0, now - from) / 60 / settings.scale) * rateFactor;
-    this.generated += minutes * settings.logLinesPerMinute;
-    this.statuses += (minutes / 60) * settings.statusLinesPerHour;
-    for (; this.generated >= 1; this.generated--) this.add("result", this.generatedLine(Math.floor(now)), this.loaded);
-    for (; this.statuses >= 1; this.statuses--) {
-      this.status(1, "scheduler.cpp", "Scheduled query took longer than its interval", this.machine.agentVersion);
+    this.#generated += minutes * settings.logLinesPerMinute;
+    this.#statuses += (minutes / 60) * settings.statusLinesPerHour;
+    for (; this.#generated >= 1; this.#generated--)
+      this.#add("result", this.#generatedLine(Math.floor(now)), this.#loaded);
+    for (; this.#statuses >= 1; this.#statuses--) {
+      this.status(1, "scheduler.cpp", "Scheduled query took longer than its interval", this.#machine.agentVersion);
     }
   }
 
@@ -75,8 +76,8 @@ export class Logger {
   async send(caller: Caller, channel: Channel, flags: Flags): Promise<boolean> {
     const limit = Number(flags.logger_tls_max_lines ?? 1024);
     let ok = true;
-    for (const { type, lines } of this.buffer.due(this.world.wheel.now(), limit)) {
-      ok = (await this.sendLines(caller, channel, flags, type, lines)) && ok;
+    for (const { type, lines } of this.buffer.due(this.#world.wheel.now(), limit)) {
+      ok = (await this.#sendLines(caller, channel, flags, type, lines)) && ok;
     }
     return ok;
   }
@@ -93,18 +94,12 @@ export class Logger {
   close(): void {
     for (const type of ["result", "status"] as const) {
       for (const line of this.buffer.all(type))
-        if (line.id) this.world.ledger?.note(line.id, type, line.sends, "pending");
+        if (line.id) this.#world.ledger?.note(line.id, type, line.sends, "pending");
     }
   }
 
-  private async sendLines(
-    caller: Caller,
-    channel: Channel,
-    flags: Flags,
-    type: LogType,
-    lines: LogLine[],
-  ): Promise<boolean> {
-    const { stats, wheel, ledger } = this.world;
+  async #sendLines(caller: Caller, channel: Channel, flags: Flags, type: LogType, lines: LogLine[]): Promise<boolean> {
+    const { stats, wheel, ledger } = this.#world;
     for (const line of lines) line.sends++;
     const data = lines.map((line) => line.text).join(",");
     const outcome = await caller.call("log", channel, 1, (key) => {
@@ -113,7 +108,7 @@ export class Logger {
     });
     for (const line of lines) line.sends += outcome.sends - 1;
     if (!outcome.ok) {
-      const period = this.world.interval(Number(flags.logger_tls_period ?? 10));
+      const period = this.#world.interval(Number(flags.logger_tls_period ?? 10));
       this.buffer.refused(type, wheel.now(), period, Number(flags.logger_tls_backoff_max ?? 3600) * 1000);
       return false;
     }
@@ -123,19 +118,19 @@ export class Logger {
     return true;
   }
 
-  private add(type: LogType, line: Line, extra: TextRow): void {
-    const id = this.world.ledger ? `${this.world.runId}-${this.machine.index}-${this.made++}` : null;
+  #add(type: LogType, line: Line, extra: TextRow): void {
+    const id = this.#world.ledger ? `${this.#world.runId}-${this.#machine.index}-${this.#made++}` : null;
     const marks = id ? { ...extra, [LINE_ID]: id } : extra;
     const whole = Object.keys(marks).length > 0 ? { ...line, decorations: marks } : line;
     this.buffer.add(type, JSON.stringify(whole), id);
   }
 
-  private generatedLine(unixTime: number): Line {
-    const random = new Random(mix(this.machine.seed, this.made, unixTime));
-    const common = { hostIdentifier: this.identifier, unixTime };
-    const forms = { epoch: 0, old: this.machine.old };
+  #generatedLine(unixTime: number): Line {
+    const random = new Random(mix(this.#machine.seed, this.#made, unixTime));
+    const common = { hostIdentifier: this.#identifier, unixTime };
+    const forms = { epoch: 0, old: this.#machine.old };
     return {
-      ...commonFields(GENERATED_NAME, this.made, common, forms),
+      ...commonFields(GENERATED_NAME, this.#made, common, forms),
       columns: {
         pid: String(random.int(2, 60_000)),
         path: "/usr/bin/example",

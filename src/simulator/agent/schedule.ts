@@ -21,19 +21,19 @@ export type Line = Record<string, unknown>;
 
 /** The scheduled queries of one agent, and the log lines that they produce. */
 export class Schedule {
-  private entries = new Map<string, Entry>();
-  private readonly identifier: string;
+  #entries = new Map<string, Entry>();
+  readonly #identifier: string;
 
   constructor(identifier: string) {
-    this.identifier = identifier;
+    this.#identifier = identifier;
   }
 
   /** Replaces the selected queries. Queries that stay keep their counter and previous rows. */
   replace(selected: SelectedQuery[], now: number, splayPercent: number, toMs: (seconds: number) => number): void {
     const entries = new Map<string, Entry>();
     for (const { name, query } of selected) {
-      const every = splay(query.interval, splayPercent, `${this.identifier}/${name}`);
-      const old = this.entries.get(name);
+      const every = splay(query.interval, splayPercent, `${this.#identifier}/${name}`);
+      const old = this.#entries.get(name);
       const kept = old && old.every === every ? old.dueAt : now + toMs(every);
       entries.set(name, {
         name,
@@ -47,21 +47,21 @@ export class Schedule {
         previous: old?.previous ?? null,
       });
     }
-    this.entries = entries;
+    this.#entries = entries;
   }
 
   get size(): number {
-    return this.entries.size;
+    return this.#entries.size;
   }
 
   nextDue(): number {
     let next = Number.POSITIVE_INFINITY;
-    for (const entry of this.entries.values()) next = Math.min(next, entry.dueAt);
+    for (const entry of this.#entries.values()) next = Math.min(next, entry.dueAt);
     return next;
   }
 
   stats() {
-    return [...this.entries.values()].map((entry) => ({
+    return [...this.#entries.values()].map((entry) => ({
       name: entry.name,
       query: entry.query.query,
       interval: entry.query.interval,
@@ -80,7 +80,7 @@ export class Schedule {
     answer: (sql: string) => SqlAnswer,
   ): Line[] {
     const lines: Line[] = [];
-    for (const entry of this.entries.values()) {
+    for (const entry of this.#entries.values()) {
       if (entry.dueAt > now) continue;
       entry.dueAt = now + toMs(entry.every);
       const result = answer(entry.query.query);

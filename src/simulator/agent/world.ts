@@ -56,9 +56,9 @@ export class World {
   rateFactor = 1;
   paused = false;
   stopping = false;
-  private readonly paths: Record<Endpoint, string>;
-  private readonly sleepers = new Set<() => void>();
-  private readonly fieldsByVersion = new Map<string, string>();
+  readonly #paths: Record<Endpoint, string>;
+  readonly #sleepers = new Set<() => void>();
+  readonly #fieldsByVersion = new Map<string, string>();
 
   constructor(parts: {
     wheel: Wheel;
@@ -77,14 +77,14 @@ export class World {
     this.runId = parts.runId;
     this.wallClock = parts.wallClock;
     const { basePath } = parts.transport;
-    this.paths = Object.fromEntries(Object.entries(PATHS).map(([name, path]) => [name, basePath + path])) as Record<
+    this.#paths = Object.fromEntries(Object.entries(PATHS).map(([name, path]) => [name, basePath + path])) as Record<
       Endpoint,
       string
     >;
   }
 
   pathOf(endpoint: Endpoint): string {
-    return this.paths[endpoint];
+    return this.#paths[endpoint];
   }
 
   unixTime(): number {
@@ -101,26 +101,26 @@ export class World {
     if (this.stopping) return Promise.resolve();
     return new Promise((resolve) => {
       const wake = () => {
-        this.sleepers.delete(wake);
+        this.#sleepers.delete(wake);
         this.wheel.disarm(timer);
         resolve();
       };
       const timer = this.wheel.after(ms, wake);
-      this.sleepers.add(wake);
+      this.#sleepers.add(wake);
     });
   }
 
   stop(): void {
     this.stopping = true;
-    for (const wake of [...this.sleepers]) wake();
+    for (const wake of [...this.#sleepers]) wake();
   }
 
   /** Header lines that are the same for every call. */
   fields(version: string): string {
-    let fields = this.fieldsByVersion.get(version);
+    let fields = this.#fieldsByVersion.get(version);
     if (!fields) {
       fields = `User-Agent: osquery/${version}\r\nContent-Type: application/json\r\nAccept: application/json\r\n`;
-      this.fieldsByVersion.set(version, fields);
+      this.#fieldsByVersion.set(version, fields);
     }
     return fields;
   }

@@ -39,68 +39,68 @@ interface Template {
 }
 
 export class AgentApp {
-  private readonly world: DeviceWorld;
-  private readonly fails: () => boolean;
-  private key = "";
+  readonly #world: DeviceWorld;
+  readonly #fails: () => boolean;
+  #key = "";
   /** The time of the template, by its id, of what was installed or has failed. */
-  private readonly done = new Map<number, string>();
-  private last: Promise<void> = Promise.resolve();
+  readonly #done = new Map<number, string>();
+  #last: Promise<void> = Promise.resolve();
 
   /** `fails`: whether the next certificate cannot be installed. */
   constructor(world: DeviceWorld, fails: () => boolean) {
-    this.world = world;
-    this.fails = fails;
+    this.#world = world;
+    this.#fails = fails;
   }
 
   /** Resolves when all templates of this policy were tried. What got no reply is tried with the next policy. */
   configured(policy: Json): Promise<void> {
     const configuration = configurationIn(policy);
-    if (configuration !== null) this.last = this.last.then(() => this.installAll(configuration));
-    return this.last;
+    if (configuration !== null) this.#last = this.#last.then(() => this.#installAll(configuration));
+    return this.#last;
   }
 
-  private async installAll(configuration: Configuration): Promise<void> {
+  async #installAll(configuration: Configuration): Promise<void> {
     const templates = configuration.certificate_templates;
-    for (const id of this.done.keys()) if (templates.every((one) => one.id !== id)) this.done.delete(id);
+    for (const id of this.#done.keys()) if (templates.every((one) => one.id !== id)) this.#done.delete(id);
     for (const { id, updated_at } of templates) {
-      if (this.done.get(id) === updated_at || this.world.work.stopping) continue;
+      if (this.#done.get(id) === updated_at || this.#world.work.stopping) continue;
       try {
-        if (this.key === "") this.key = await this.enroll(configuration);
-        await this.install(configuration.host_uuid, id);
-        this.done.set(id, updated_at);
+        if (this.#key === "") this.#key = await this.#enroll(configuration);
+        await this.#install(configuration.host_uuid, id);
+        this.#done.set(id, updated_at);
       } catch {
         // Counted where it happened.
       }
     }
   }
 
-  private async enroll({ enroll_secret, host_uuid: hardware_uuid }: Configuration): Promise<string> {
+  async #enroll({ enroll_secret, host_uuid: hardware_uuid }: Configuration): Promise<string> {
     const body = { enroll_secret, hardware_uuid, platform: "android" };
-    const reply = await this.call("agent enrollment", "POST", PATHS.managed_enroll, body);
+    const reply = await this.#call("agent enrollment", "POST", PATHS.managed_enroll, body);
     const { agent_node_key: key } = JSON.parse(reply.body.toString("utf8")) as { agent_node_key?: unknown };
     if (typeof key !== "string") throw new Error("the reply has no agent_node_key");
     return key;
   }
 
-  private async install(hostUuid: string, id: number): Promise<void> {
+  async #install(hostUuid: string, id: number): Promise<void> {
     const path = `/api/svcd/certificates/${id}`;
-    const reply = await this.call("certificate template", "GET", path);
+    const reply = await this.#call("certificate template", "GET", path);
     const { certificate: template } = JSON.parse(reply.body.toString("utf8")) as { certificate: Template };
     // Without a challenge, there is nothing to install.
     if (template.svc_challenge === null) return;
-    const { stats } = this.world;
-    const result = await this.request(hostUuid, id, template).catch(
+    const { stats } = this.#world;
+    const result = await this.#request(hostUuid, id, template).catch(
       (error: unknown): Json => ({ status: "failed", detail: messageOf(error) }),
     );
-    await this.call("certificate status", "PUT", `${path}/status`, result);
+    await this.#call("certificate status", "PUT", `${path}/status`, result);
     stats[result.status === "verified" ? "installed" : "notInstalled"]++;
   }
 
   /** What is reported of the certificate. Throws if there is none. */
-  private async request(hostUuid: string, id: number, template: Template): Promise<Json> {
-    const { web, stats, serverUrl, newKey } = this.world;
+  async #request(hostUuid: string, id: number, template: Template): Promise<Json> {
+    const { web, stats, serverUrl, newKey } = this.#world;
     const { certificate_authority_name: authority, scep_challenge, svc_challenge } = template;
-    if (this.fails()) throw new Error("the device has no screen lock");
+    if (this.#fails()) throw new Error("the device has no screen lock");
     const identifier = [hostUuid, `g${id}`, authority, svc_challenge].join(",");
     const scep = {
       url: `${serverUrl}/mdm/scep/proxy/${encodeURIComponent(identifier)}`,
@@ -118,14 +118,14 @@ export class AgentApp {
     return { status: "verified", serial, not_valid_before, not_valid_after };
   }
 
-  private call(name: AndroidRequest, method: WebRequest["method"], path: string, body?: Json): Promise<WebReply> {
-    const { web, stats, serverUrl } = this.world;
+  #call(name: AndroidRequest, method: WebRequest["method"], path: string, body?: Json): Promise<WebReply> {
+    const { web, stats, serverUrl } = this.#world;
     return stats.timed(name, async () => {
       const reply = await web.call({
         method,
         url: `${serverUrl}${path}`,
         headers: {
-          ...(this.key === "" ? {} : { authorization: `Node key ${this.key}` }),
+          ...(this.#key === "" ? {} : { authorization: `Node key ${this.#key}` }),
           ...(body === undefined ? {} : { "content-type": "application/json" }),
         },
         ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),

@@ -46,96 +46,96 @@ export class AndroidDevice {
   policyName = "";
   isEnrolled = false;
   hasLeft = false;
-  private readonly world: DeviceWorld;
-  private readonly random: Random;
-  private agent: AgentApp;
-  private token: EnrollmentToken | null = null;
-  private applied: AppliedPolicy = { policyName: "", version: 0, problems: [] };
-  private isApplying = false;
+  readonly #world: DeviceWorld;
+  readonly #random: Random;
+  #agent: AgentApp;
+  #token: EnrollmentToken | null = null;
+  #applied: AppliedPolicy = { policyName: "", version: 0, problems: [] };
+  #isApplying = false;
 
   constructor(world: DeviceWorld, enterprise: string, facts: AndroidFacts, index: number) {
-    this.world = world;
+    this.#world = world;
     this.facts = facts;
     this.name = `${enterprise}/devices/${facts.id}`;
-    this.random = new Random(mix(world.seed, index, 44));
-    this.agent = this.newAgent();
+    this.#random = new Random(mix(world.seed, index, 44));
+    this.#agent = this.#newAgent();
   }
 
   /** The vendor's description of the device. */
   describe(): Json {
-    const { policyName, version, problems } = this.applied;
+    const { policyName, version, problems } = this.#applied;
     const state = this.hasLeft ? "DELETED" : "ACTIVE";
     return {
       ...this.facts.description,
       name: this.name,
       state,
       appliedState: state,
-      enrollmentTokenData: this.token?.additionalData ?? "",
+      enrollmentTokenData: this.#token?.additionalData ?? "",
       policyName: this.policyName,
       appliedPolicyName: policyName,
       appliedPolicyVersion: String(version),
       policyCompliant: problems.length === 0,
       nonComplianceDetails: problems,
-      lastStatusReportTime: new Date(this.world.now()).toISOString(),
+      lastStatusReportTime: new Date(this.#world.now()).toISOString(),
     };
   }
 
   /** The user enters the token. Resolves when the server has taken the news, or the fleet has ended. */
   async enroll(token: EnrollmentToken): Promise<void> {
-    this.token = token;
-    this.agent = this.newAgent();
+    this.#token = token;
+    this.#agent = this.#newAgent();
     this.policyName = token.policyName;
     this.hasLeft = false;
-    const isTaken = await this.world.messages.send("ENROLLMENT", this.describe());
+    const isTaken = await this.#world.messages.send("ENROLLMENT", this.describe());
     if (!isTaken) return;
     this.isEnrolled = true;
-    this.world.stats.enrolled++;
+    this.#world.stats.enrolled++;
     this.applySoon();
   }
 
   /** The device's policy has changed, or it got another one. */
   applySoon(): void {
-    if (this.isApplying || this.hasLeft) return;
-    this.isApplying = true;
-    this.soon(async () => {
-      this.isApplying = false;
-      this.apply();
+    if (this.#isApplying || this.hasLeft) return;
+    this.#isApplying = true;
+    this.#soon(async () => {
+      this.#isApplying = false;
+      this.#apply();
       await this.report();
-      await this.agent.configured(this.world.standIn.policies.get(this.policyName)?.content ?? {});
+      await this.#agent.configured(this.#world.standIn.policies.get(this.policyName)?.content ?? {});
     });
   }
 
-  private newAgent(): AgentApp {
-    return new AgentApp(this.world, () => this.random.chance(this.world.errors));
+  #newAgent(): AgentApp {
+    return new AgentApp(this.#world, () => this.#random.chance(this.#world.errors));
   }
 
-  private apply(): void {
-    const { standIn, stats, errors } = this.world;
+  #apply(): void {
+    const { standIn, stats, errors } = this.#world;
     const version = standIn.versionOf(this.policyName);
-    const isNew = version !== this.applied.version || this.policyName !== this.applied.policyName;
+    const isNew = version !== this.#applied.version || this.policyName !== this.#applied.policyName;
     const [setting] = Object.keys(standIn.policies.get(this.policyName)?.content ?? {});
-    const fails = isNew ? this.random.chance(errors) : this.applied.problems.length > 0;
+    const fails = isNew ? this.#random.chance(errors) : this.#applied.problems.length > 0;
     const problems = fails && setting ? [{ settingName: setting, nonComplianceReason: "USER_ACTION" }] : [];
     if (isNew) stats[problems.length > 0 ? "partly" : "applied"]++;
-    this.applied = { policyName: this.policyName, version, problems };
+    this.#applied = { policyName: this.policyName, version, problems };
   }
 
   async report(): Promise<void> {
-    if (this.token !== null) await this.world.messages.send("STATUS_REPORT", this.describe());
+    if (this.#token !== null) await this.#world.messages.send("STATUS_REPORT", this.describe());
   }
 
   perform(operation: string, command: Json): void {
-    const { stats, notNow, postponedSeconds, work } = this.world;
-    const isAway = this.random.chance(notNow);
+    const { stats, notNow, postponedSeconds, work } = this.#world;
+    const isAway = this.#random.chance(notNow);
     if (isAway) stats.postponed++;
-    if (isAway) work.after(postponedSeconds, () => this.answer(operation, command));
-    else this.soon(() => this.answer(operation, command));
+    if (isAway) work.after(postponedSeconds, () => this.#answer(operation, command));
+    else this.#soon(() => this.#answer(operation, command));
   }
 
-  private async answer(name: string, command: Json): Promise<void> {
-    const { standIn, stats, errors, messages } = this.world;
+  async #answer(name: string, command: Json): Promise<void> {
+    const { standIn, stats, errors, messages } = this.#world;
     if (this.hasLeft) return;
-    const fails = this.random.chance(errors);
+    const fails = this.#random.chance(errors);
     stats[fails ? "refused" : "done"]++;
     const operation = {
       name,
@@ -145,17 +145,17 @@ export class AndroidDevice {
     };
     standIn.operations.set(name, operation);
     await messages.send("COMMAND", operation);
-    if (command.type === "WIPE" && !fails) await this.leave();
+    if (command.type === "WIPE" && !fails) await this.#leave();
   }
 
   /** The vendor has deleted it, or it was erased. */
   remove(): void {
-    this.soon(() => this.leave());
+    this.#soon(() => this.#leave());
   }
 
-  private async leave(): Promise<void> {
+  async #leave(): Promise<void> {
     if (this.hasLeft) return;
-    const { stats, messages } = this.world;
+    const { stats, messages } = this.#world;
     this.hasLeft = true;
     this.isEnrolled = false;
     stats.left++;
@@ -163,7 +163,7 @@ export class AndroidDevice {
     await messages.send("STATUS_REPORT", this.describe());
   }
 
-  private soon(work: () => Promise<void>): void {
-    this.world.work.after(this.random.next() * this.world.reactionSeconds, work);
+  #soon(work: () => Promise<void>): void {
+    this.#world.work.after(this.#random.next() * this.#world.reactionSeconds, work);
   }
 }

@@ -85,23 +85,23 @@ export class AndroidFleet {
   readonly stats = new AndroidStats();
   readonly devices: readonly AndroidDevice[];
   readonly standIn: StandIn;
-  private readonly options: AndroidOptions & typeof defaults;
-  private readonly web: Web;
-  private readonly messages: Messages;
-  private readonly work = new FleetWork();
-  private enrollSeconds = 0;
+  readonly #options: AndroidOptions & typeof defaults;
+  readonly #web: Web;
+  readonly #messages: Messages;
+  readonly #work = new FleetWork();
+  #enrollSeconds = 0;
 
   constructor(options: AndroidOptions) {
-    this.options = withDefaults(options, defaults);
-    const { devices, keys, seed, personal, notNow, errors, repeats, maxConnections, tls, now } = this.options;
+    this.#options = withDefaults(options, defaults);
+    const { devices, keys, seed, personal, notNow, errors, repeats, maxConnections, tls, now } = this.#options;
     checkFleet(devices, { personal, notNow, errors, repeats });
-    this.web = new Web({ maxConnections, ...(tls === undefined ? {} : { tls }) });
+    this.#web = new Web({ maxConnections, ...(tls === undefined ? {} : { tls }) });
     const random = new Random(mix(seed, 0, 55));
-    this.messages = new Messages({
-      web: this.web,
+    this.#messages = new Messages({
+      web: this.#web,
       stats: this.stats,
-      url: `${this.options.serverUrl}${PUSHES}?token=${encodeURIComponent(keys.token)}`,
-      audience: `${this.options.ownUrl.replace(/\/+$/, "")}${PUSHES}`,
+      url: `${this.#options.serverUrl}${PUSHES}?token=${encodeURIComponent(keys.token)}`,
+      audience: `${this.#options.ownUrl.replace(/\/+$/, "")}${PUSHES}`,
       email: keys.email,
       signer: keys.signer,
       now,
@@ -131,8 +131,11 @@ export class AndroidFleet {
       },
       now,
     );
-    const { stats, messages, work, standIn, web } = this;
-    const { postponedSeconds, reactionSeconds, serverUrl } = this.options;
+    const { stats, standIn } = this;
+    const messages = this.#messages;
+    const work = this.#work;
+    const web = this.#web;
+    const { postponedSeconds, reactionSeconds, serverUrl } = this.#options;
     const world: DeviceWorld = {
       standIn,
       web,
@@ -157,15 +160,15 @@ export class AndroidFleet {
 
   /** Starts the stand-in. Returns its address. */
   listen(): Promise<string> {
-    return this.standIn.listen(this.options.listen);
+    return this.standIn.listen(this.#options.listen);
   }
 
   /** Ends the sign-up that the server has started, as the admin's browser does. `url`: the vendor's page. */
   async signUp(url: string): Promise<void> {
     const callback = new URL(new URL(url).searchParams.get("callbackUrl") ?? url);
-    const query = new URLSearchParams({ enterpriseToken: this.options.keys.token });
-    const address = `${this.options.serverUrl}${callback.pathname}?${query}`;
-    const { status, body } = await this.web.call({ method: "GET", url: address });
+    const query = new URLSearchParams({ enterpriseToken: this.#options.keys.token });
+    const address = `${this.#options.serverUrl}${callback.pathname}?${query}`;
+    const { status, body } = await this.#web.call({ method: "GET", url: address });
     if (status !== 200) throw new Error(`the sign-up failed with status ${status}: ${body.toString("utf8", 0, 300)}`);
   }
 
@@ -174,58 +177,58 @@ export class AndroidFleet {
     const from = performance.now();
     const tokens = new Map<boolean, EnrollmentToken | null>();
     for (const isPersonal of new Set(this.devices.map(({ facts }) => facts.isPersonal)))
-      tokens.set(isPersonal, await this.newToken(isPersonal).catch(() => null));
-    await inParallel(this.devices, this.options.concurrency, async (device) => {
+      tokens.set(isPersonal, await this.#newToken(isPersonal).catch(() => null));
+    await inParallel(this.devices, this.#options.concurrency, async (device) => {
       const token = tokens.get(device.facts.isPersonal);
-      if (!token || signal?.aborted || this.work.stopping) return;
+      if (!token || signal?.aborted || this.#work.stopping) return;
       await device.enroll(token);
     });
-    this.enrollSeconds = (performance.now() - from) / 1000;
+    this.#enrollSeconds = (performance.now() - from) / 1000;
   }
 
   /** Lets every enrolled device report at its interval. */
   start(): void {
-    const { pollSeconds, seed } = this.options;
+    const { pollSeconds, seed } = this.#options;
     if (pollSeconds === 0) return;
     const random = new Random(mix(seed, 0, 66));
     for (const device of this.devices) {
       const again = async () => {
         if (device.isEnrolled) await device.report();
-        this.work.after(pollSeconds, again);
+        this.#work.after(pollSeconds, again);
       };
-      this.work.after(random.next() * pollSeconds, again);
+      this.#work.after(random.next() * pollSeconds, again);
     }
   }
 
   report(): AndroidReport {
     return androidReportOf(this.stats, {
       devices: this.devices.length,
-      seconds: this.work.seconds,
-      enrollSeconds: this.enrollSeconds,
-      unsentMessages: this.messages.undelivered,
+      seconds: this.#work.seconds,
+      enrollSeconds: this.#enrollSeconds,
+      unsentMessages: this.#messages.undelivered,
       apiRequests: this.standIn.requests,
     });
   }
 
   progress(): DeviceProgress {
     const { enrolled, count, errors, done } = this.stats;
-    const { seconds } = this.work;
+    const { seconds } = this.#work;
     return { seconds, devices: this.devices.length, enrolled, requests: count, errors, commands: done };
   }
 
   async stop(): Promise<AndroidReport> {
-    await this.messages.stop(LAST_SECONDS, this.work.stop());
+    await this.#messages.stop(LAST_SECONDS, this.#work.stop());
     const report = this.report();
     await this.standIn.stop();
-    await this.web.close();
+    await this.#web.close();
     return report;
   }
 
-  private async newToken(isPersonal: boolean): Promise<EnrollmentToken> {
-    const { serverUrl, enrollSecret } = this.options;
+  async #newToken(isPersonal: boolean): Promise<EnrollmentToken> {
+    const { serverUrl, enrollSecret } = this.#options;
     const query = new URLSearchParams({ enroll_secret: enrollSecret, fully_managed: String(!isPersonal) });
     return this.stats.timed("token", async () => {
-      const { status, body } = await this.web.call({ method: "GET", url: `${serverUrl}${TOKENS}?${query}` });
+      const { status, body } = await this.#web.call({ method: "GET", url: `${serverUrl}${TOKENS}?${query}` });
       if (status !== 200) throw new Error(`status ${status}: ${body.toString("utf8", 0, 300)}`);
       const { android_enrollment_token: value } = JSON.parse(body.toString()) as { android_enrollment_token: string };
       const token = this.standIn.tokenOf(value);

@@ -35,57 +35,57 @@ const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 10_000;
 
 export class Messages {
-  private readonly topic: Topic;
-  private token: { readonly text: string; readonly until: number } | null = null;
-  private readonly waiting = new Set<Promise<void>>();
-  private readonly ending = new AbortController();
+  readonly #topic: Topic;
+  #token: { readonly text: string; readonly until: number } | null = null;
+  readonly #waiting = new Set<Promise<void>>();
+  readonly #ending = new AbortController();
   /** Messages that the server has not taken. */
   undelivered = 0;
 
   constructor(topic: Topic) {
-    this.topic = topic;
+    this.#topic = topic;
     // Each message that waits listens to it.
-    setMaxListeners(0, this.ending.signal);
+    setMaxListeners(0, this.#ending.signal);
   }
 
   /** Resolves with true once the server has taken it, and with false if the fleet ended before. */
   async send(type: MessageType, data: unknown): Promise<boolean> {
     this.undelivered++;
-    const delivery = this.deliver(type, data);
-    const known = delivery.then(() => void this.waiting.delete(known));
-    this.waiting.add(known);
+    const delivery = this.#deliver(type, data);
+    const known = delivery.then(() => void this.#waiting.delete(known));
+    this.#waiting.add(known);
     return delivery;
   }
 
   /** Waits for what is on its way, for this long at most. `last` sends the last messages. */
   async stop(seconds: number, last: Promise<void>): Promise<void> {
-    const late = globalThis.setTimeout(() => this.ending.abort(), seconds * 1000);
+    const late = globalThis.setTimeout(() => this.#ending.abort(), seconds * 1000);
     await last;
-    while (this.waiting.size > 0) await Promise.all(this.waiting);
+    while (this.#waiting.size > 0) await Promise.all(this.#waiting);
     clearTimeout(late);
   }
 
-  private async deliver(type: MessageType, data: unknown): Promise<boolean> {
+  async #deliver(type: MessageType, data: unknown): Promise<boolean> {
     const message = {
       attributes: { notificationType: type },
       data: Buffer.from(JSON.stringify(data)).toString("base64"),
       messageId: randomUUID(),
-      publishTime: new Date(this.topic.now()).toISOString(),
+      publishTime: new Date(this.#topic.now()).toISOString(),
     };
     const body = Buffer.from(JSON.stringify({ message, subscription: "projects/svc-simulation/subscriptions/svc" }));
     for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
-      if (await this.push(type, body)) break;
-      const isOver = await sleep(wait, false, { signal: this.ending.signal }).catch(() => true);
+      if (await this.#push(type, body)) break;
+      const isOver = await sleep(wait, false, { signal: this.#ending.signal }).catch(() => true);
       if (isOver) return false;
     }
     this.undelivered--;
-    if (this.topic.repeats() && (await this.push(type, body))) this.topic.stats.repeated++;
+    if (this.#topic.repeats() && (await this.#push(type, body))) this.#topic.stats.repeated++;
     return true;
   }
 
-  private async push(type: MessageType, body: Buffer): Promise<boolean> {
-    const { web, url, stats } = this.topic;
-    const headers = { authorization: `Bearer ${await this.signed()}`, "content-type": "application/json" };
+  async #push(type: MessageType, body: Buffer): Promise<boolean> {
+    const { web, url, stats } = this.#topic;
+    const headers = { authorization: `Bearer ${await this.#signed()}`, "content-type": "application/json" };
     try {
       await stats.timed(names[type], async () => {
         const { status, body: text } = await web.call({ method: "POST", url, headers, body });
@@ -97,10 +97,10 @@ export class Messages {
     }
   }
 
-  private async signed(): Promise<string> {
-    const now = Math.floor(this.topic.now() / 1000);
-    if (this.token && now < this.token.until) return this.token.text;
-    const { email, audience, signer } = this.topic;
+  async #signed(): Promise<string> {
+    const now = Math.floor(this.#topic.now() / 1000);
+    if (this.#token && now < this.#token.until) return this.#token.text;
+    const { email, audience, signer } = this.#topic;
     const text = await new SignJWT({ email, email_verified: true })
       .setProtectedHeader({ alg: "RS256", kid: keyIdOf(signer) })
       .setIssuer("https://accounts.google.com")
@@ -108,7 +108,7 @@ export class Messages {
       .setIssuedAt(now)
       .setExpirationTime(now + TOKEN_SECONDS)
       .sign(signer);
-    this.token = { text, until: now + USED_SECONDS };
+    this.#token = { text, until: now + USED_SECONDS };
     return text;
   }
 }

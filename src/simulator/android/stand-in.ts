@@ -68,26 +68,26 @@ export class StandIn {
   /** What is known of commands, by the name of their operation. */
   readonly operations = new Map<string, Json>();
   requests = 0;
-  private readonly keys: StandInKeys;
-  private readonly devices: Devices;
-  private readonly access = new Set<string>();
-  private readonly tokens = new Map<string, EnrollmentToken>();
+  readonly #keys: StandInKeys;
+  readonly #devices: Devices;
+  readonly #access = new Set<string>();
+  readonly #tokens = new Map<string, EnrollmentToken>();
   /** Versions grow over runs too: a server compares those of this run with those that it was given before. */
-  private version: number;
-  private readonly now: () => number;
-  private server: Server | null = null;
+  #version: number;
+  readonly #now: () => number;
+  #server: Server | null = null;
 
   constructor(keys: StandInKeys, devices: Devices, now: () => number) {
-    this.keys = keys;
-    this.devices = devices;
-    this.now = now;
-    this.version = Math.floor(now() / 1000);
+    this.#keys = keys;
+    this.#devices = devices;
+    this.#now = now;
+    this.#version = Math.floor(now() / 1000);
   }
 
   /** Port 0: any free port. Returns the address. */
   async listen({ host, port }: { readonly host: string; readonly port: number }): Promise<string> {
-    const server = createServer((req, res) => void this.serve(req, res));
-    this.server = server;
+    const server = createServer((req, res) => void this.#serve(req, res));
+    this.#server = server;
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       server.listen(port, host, resolve);
@@ -96,23 +96,23 @@ export class StandIn {
   }
 
   async stop(): Promise<void> {
-    this.server?.closeAllConnections();
-    await new Promise<void>((resolve) => (this.server === null ? resolve() : this.server.close(() => resolve())));
+    this.#server?.closeAllConnections();
+    await new Promise<void>((resolve) => (this.#server === null ? resolve() : this.#server.close(() => resolve())));
   }
 
   /** What a device gets that was given this token. Null: there is no such token. */
   tokenOf(value: string): EnrollmentToken | null {
-    return this.tokens.get(value) ?? null;
+    return this.#tokens.get(value) ?? null;
   }
 
   /** The newest version of a policy. One that was set in an earlier run has the version of this run's beginning. */
   versionOf(policyName: string): number {
-    return this.policies.get(policyName)?.version ?? this.version;
+    return this.policies.get(policyName)?.version ?? this.#version;
   }
 
-  private async serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     this.requests++;
-    const reply = await this.replyTo(req).catch((error: unknown): Reply => {
+    const reply = await this.#replyTo(req).catch((error: unknown): Reply => {
       if (error instanceof Refusal) return error.reply;
       const message = messageOf(error);
       return { status: 400, body: { error: { code: 400, status: "INVALID_ARGUMENT", message } } };
@@ -126,7 +126,7 @@ export class StandIn {
     res.end(text);
   }
 
-  private async replyTo(req: IncomingMessage): Promise<Reply> {
+  async #replyTo(req: IncomingMessage): Promise<Reply> {
     const chunks: Buffer[] = [];
     let size = 0;
     for await (const chunk of req as AsyncIterable<Buffer>) {
@@ -137,66 +137,66 @@ export class StandIn {
     const { headers, method = "" } = req;
     const url = new URL(req.url ?? "/", `http://${headers.host ?? "localhost"}`);
     const request = { method, url, headers, text: Buffer.concat(chunks).toString("utf8") };
-    if (url.pathname === "/token") return this.accessToken(request);
-    if (url.pathname === "/keys") return this.publicKeys();
-    if (url.pathname === "/signup") return this.signUpPage(request);
+    if (url.pathname === "/token") return this.#accessToken(request);
+    if (url.pathname === "/keys") return this.#publicKeys();
+    if (url.pathname === "/signup") return this.#signUpPage(request);
     const [, bearer = ""] = /^Bearer (.+)$/.exec(headers.authorization ?? "") ?? [];
-    if (!this.access.has(bearer)) refuse(401, "UNAUTHENTICATED", "the access token is not valid");
+    if (!this.#access.has(bearer)) refuse(401, "UNAUTHENTICATED", "the access token is not valid");
     const [, path] = /^\/v1\/(.+)$/.exec(url.pathname) ?? notFound(url.pathname);
-    return { status: 200, body: this.answer(request, path!) };
+    return { status: 200, body: this.#answer(request, path!) };
   }
 
-  private async accessToken({ url, text }: Request): Promise<Reply> {
+  async #accessToken({ url, text }: Request): Promise<Reply> {
     const form = new URLSearchParams(text);
     if (form.get("grant_type") !== "urn:ietf:params:oauth:grant-type:jwt-bearer")
       refuse(400, "INVALID_ARGUMENT", "the grant_type is not that of a service account");
-    await jwtVerify(form.get("assertion") ?? "", this.keys.account, {
-      issuer: this.keys.email,
+    await jwtVerify(form.get("assertion") ?? "", this.#keys.account, {
+      issuer: this.#keys.email,
       audience: `${url.origin}/token`,
       algorithms: ["RS256"],
-      currentDate: new Date(this.now()),
+      currentDate: new Date(this.#now()),
     });
     const token = randomUUID();
-    this.access.add(token);
+    this.#access.add(token);
     return { status: 200, body: { access_token: token, expires_in: TOKEN_SECONDS, token_type: "Bearer" } };
   }
 
-  private async publicKeys(): Promise<Reply> {
-    const { signer } = this.keys;
+  async #publicKeys(): Promise<Reply> {
+    const { signer } = this.#keys;
     const key = { ...(await exportJWK(createPublicKey(signer))), kid: keyIdOf(signer), alg: "RS256", use: "sig" };
     return { status: 200, body: { keys: [key] } };
   }
 
   /** The admin's browser comes here, and goes back to the server at once. */
-  private signUpPage({ url }: Request): Reply {
+  #signUpPage({ url }: Request): Reply {
     const callback = url.searchParams.get("callbackUrl") ?? "";
     if (!URL.canParse(callback)) refuse(400, "INVALID_ARGUMENT", "the callbackUrl is not a URL");
     const back = new URL(callback);
-    back.searchParams.set("enterpriseToken", this.keys.token);
+    back.searchParams.set("enterpriseToken", this.#keys.token);
     return { status: 302, body: {}, location: back.href };
   }
 
-  private answer({ method, url, text }: Request, path: string): Json {
+  #answer({ method, url, text }: Request, path: string): Json {
     const given = text === "" ? {} : (JSON.parse(text) as Json);
-    const { enterprise } = this.keys;
+    const { enterprise } = this.#keys;
     if (method === "POST" && path === "signupUrls") {
       const page = new URL("/signup", url);
       page.searchParams.set("callbackUrl", url.searchParams.get("callbackUrl") ?? "");
       return { name: "signupUrls/C1", url: page.href };
     }
     if (method === "POST" && path === "enterprises") {
-      if (url.searchParams.get("enterpriseToken") !== this.keys.token)
+      if (url.searchParams.get("enterpriseToken") !== this.#keys.token)
         refuse(400, "INVALID_ARGUMENT", "the enterpriseToken is not valid");
       return { ...given, name: enterprise };
     }
     if (path !== enterprise && !path.startsWith(`${enterprise}/`)) notFound(path);
     if (method === "DELETE" && path === enterprise) return {};
     const [kind = ""] = path.slice(enterprise.length + 1).split("/");
-    if (kind === "policies") return this.policyCall(method, path, given);
-    if (kind === "devices") return this.deviceCall(method, path, given);
+    if (kind === "policies") return this.#policyCall(method, path, given);
+    if (kind === "devices") return this.#deviceCall(method, path, given);
     if (method === "POST" && kind === "enrollmentTokens") {
       const value = randomUUID().replaceAll("-", "").slice(0, 20).toUpperCase();
-      this.tokens.set(value, {
+      this.#tokens.set(value, {
         policyName: String(given.policyName),
         additionalData: String(given.additionalData),
         isPersonal: given.allowPersonalUsage === "PERSONAL_USAGE_ALLOWED",
@@ -210,38 +210,38 @@ export class StandIn {
     return notFound(path);
   }
 
-  private policyCall(method: string, path: string, content: Json): Json {
+  #policyCall(method: string, path: string, content: Json): Json {
     if (method === "PATCH") {
-      this.version++;
-      this.policies.set(path, { version: this.version, content });
-      this.devices.policyChanged(path);
-      return { ...content, name: path, version: String(this.version) };
+      this.#version++;
+      this.policies.set(path, { version: this.#version, content });
+      this.#devices.policyChanged(path);
+      return { ...content, name: path, version: String(this.#version) };
     }
     const policy = this.policies.get(path) ?? notFound(path);
     if (method === "DELETE") this.policies.delete(path);
     return method === "DELETE" ? {} : { ...policy.content, name: path, version: String(policy.version) };
   }
 
-  private deviceCall(method: string, path: string, given: Json): Json {
+  #deviceCall(method: string, path: string, given: Json): Json {
     if (method === "GET" && path.includes("/operations/")) return this.operations.get(path) ?? notFound(path);
     const [, name = "", verb] = /^(enterprises\/[^/]+\/devices\/[^/:]+)(?::(\w+))?$/.exec(path) ?? [];
-    const known = this.devices.describe(name) ?? notFound(path);
-    if (method === "POST" && verb === "issueCommand") return this.command(name, given);
+    const known = this.#devices.describe(name) ?? notFound(path);
+    if (method === "POST" && verb === "issueCommand") return this.#command(name, given);
     if (verb !== undefined) return notFound(path);
-    if (method === "PATCH") this.devices.setPolicy(name, String(given.policyName));
-    if (method === "DELETE") this.devices.remove(name);
+    if (method === "PATCH") this.#devices.setPolicy(name, String(given.policyName));
+    if (method === "DELETE") this.#devices.remove(name);
     return method === "DELETE" ? {} : known;
   }
 
-  private command(device: string, command: Json): Json {
+  #command(device: string, command: Json): Json {
     if (typeof command.type !== "string") refuse(400, "INVALID_ARGUMENT", "the command has no type");
     const name = `${device}/operations/${randomUUID()}`;
-    const operation = { name, metadata: { ...command, createTime: new Date(this.now()).toISOString() } };
+    const operation = { name, metadata: { ...command, createTime: new Date(this.#now()).toISOString() } };
     this.operations.set(name, operation);
     for (const oldest of this.operations.keys())
       if (this.operations.size > OPERATIONS_MAX) this.operations.delete(oldest);
       else break;
-    this.devices.perform(device, name, command);
+    this.#devices.perform(device, name, command);
     return operation;
   }
 }

@@ -70,55 +70,55 @@ const defaults = {
 export class AppleFleet {
   readonly stats = new AppleStats();
   readonly devices: AppleDevice[];
-  private readonly options: AppleOptions & typeof defaults;
-  private readonly web: Web;
-  private readonly byToken = new Map<string, AppleDevice>();
-  private readonly work = new FleetWork();
-  private enrollSeconds = 0;
-  private pushService: PushService | null = null;
-  private keys: Promise<readonly KeyObject[]> | null = null;
+  readonly #options: AppleOptions & typeof defaults;
+  readonly #web: Web;
+  readonly #byToken = new Map<string, AppleDevice>();
+  readonly #work = new FleetWork();
+  #enrollSeconds = 0;
+  #pushService: PushService | null = null;
+  #keys: Promise<readonly KeyObject[]> | null = null;
 
   constructor(options: AppleOptions) {
-    this.options = withDefaults(options, defaults);
-    const { devices, seed, families, notNow, errors, maxConnections, tls } = this.options;
+    this.#options = withDefaults(options, defaults);
+    const { devices, seed, families, notNow, errors, maxConnections, tls } = this.#options;
     checkFleet(devices, { notNow, errors });
-    this.web = new Web({ maxConnections, ...(tls === undefined ? {} : { tls }) });
-    const authorities = new Authorities(this.web);
-    const world = { web: this.web, authorities, stats: this.stats, seed, notNow, errors };
+    this.#web = new Web({ maxConnections, ...(tls === undefined ? {} : { tls }) });
+    const authorities = new Authorities(this.#web);
+    const world = { web: this.#web, authorities, stats: this.stats, seed, notNow, errors };
     this.devices = Array.from({ length: devices }, (_, i) => new AppleDevice(world, factsOf(seed, i, families), i));
-    for (const device of this.devices) this.byToken.set(device.facts.token.toString("hex"), device);
+    for (const device of this.devices) this.#byToken.set(device.facts.token.toString("hex"), device);
   }
 
   /** Starts to receive pushes. Returns the address that the server has to use. */
   async listen(push: { readonly host: string; readonly port: number }): Promise<string> {
-    this.pushService = await startPushService({ ...push, wake: (token, magic) => this.wake(token, magic) });
-    return this.pushService.url;
+    this.#pushService = await startPushService({ ...push, wake: (token, magic) => this.#wake(token, magic) });
+    return this.#pushService.url;
   }
 
   /** Makes the keys that the devices share, which takes seconds. Otherwise, `enrollAll` does it. */
   async prepare(): Promise<void> {
-    await this.keysOfDevices();
+    await this.#keysOfDevices();
   }
 
   /** Enrolls every device once, `concurrency` at a time. */
   async enrollAll(source: ProfileSource, signal?: AbortSignal): Promise<void> {
-    const keys = await this.keysOfDevices();
+    const keys = await this.#keysOfDevices();
     const from = performance.now();
-    await inParallel(this.devices, this.options.concurrency, async (device, index) => {
-      if (signal?.aborted || this.work.stopping) return;
-      await this.enroll(device, source, keys[index % keys.length]!);
+    await inParallel(this.devices, this.#options.concurrency, async (device, index) => {
+      if (signal?.aborted || this.#work.stopping) return;
+      await this.#enroll(device, source, keys[index % keys.length]!);
     });
-    this.enrollSeconds = (performance.now() - from) / 1000;
+    this.#enrollSeconds = (performance.now() - from) / 1000;
   }
 
   /** Lets every enrolled device ask for commands, now and then at its interval. */
   start(): void {
-    for (const device of this.devices) if (device.isEnrolled) this.keepConnecting(device);
+    for (const device of this.devices) if (device.isEnrolled) this.#keepConnecting(device);
   }
 
   /** Lets every device take what waits. */
   async connectAll(): Promise<void> {
-    await inParallel(this.devices, this.options.concurrency, async (device) => {
+    await inParallel(this.devices, this.#options.concurrency, async (device) => {
       if (device.isEnrolled) await device.connect();
     });
   }
@@ -126,8 +126,8 @@ export class AppleFleet {
   report(): AppleReport {
     return appleReportOf(this.stats, {
       devices: this.devices.length,
-      seconds: this.work.seconds,
-      enrollSeconds: this.enrollSeconds,
+      seconds: this.#work.seconds,
+      enrollSeconds: this.#enrollSeconds,
       unsentAnswers: this.devices.filter(({ hasUnsent }) => hasUnsent).length,
     });
   }
@@ -135,7 +135,7 @@ export class AppleFleet {
   progress(): DeviceProgress {
     const { enrolled, count, errors, acknowledged } = this.stats;
     return {
-      seconds: this.work.seconds,
+      seconds: this.#work.seconds,
       devices: this.devices.length,
       enrolled,
       requests: count,
@@ -146,24 +146,24 @@ export class AppleFleet {
 
   /** Delivers answers that are on their way, and closes the connections. */
   async stop(): Promise<AppleReport> {
-    await this.work.stop();
+    await this.#work.stop();
     await Promise.all(this.devices.map((device) => device.idle()));
-    await this.pushService?.stop();
+    await this.#pushService?.stop();
     const report = this.report();
-    await this.web.close();
+    await this.#web.close();
     return report;
   }
 
-  private keysOfDevices(): Promise<readonly KeyObject[]> {
-    this.keys ??= sharedKeys(Math.min(this.options.keys, this.devices.length));
-    return this.keys;
+  #keysOfDevices(): Promise<readonly KeyObject[]> {
+    this.#keys ??= sharedKeys(Math.min(this.#options.keys, this.devices.length));
+    return this.#keys;
   }
 
-  private async enroll(device: AppleDevice, { url, headers = {} }: ProfileSource, key: KeyObject): Promise<void> {
-    const { awaitsConfiguration } = this.options;
+  async #enroll(device: AppleDevice, { url, headers = {} }: ProfileSource, key: KeyObject): Promise<void> {
+    const { awaitsConfiguration } = this.#options;
     try {
       const profile = await this.stats.timed("profile", async () => {
-        const reply = await this.web.call({ method: "GET", url, headers });
+        const reply = await this.#web.call({ method: "GET", url, headers });
         if (reply.status !== 200) throw new Error(`status ${reply.status}: ${reply.body.toString("utf8", 0, 4096)}`);
         return readEnrollmentProfile(reply.body);
       });
@@ -173,28 +173,28 @@ export class AppleFleet {
     }
   }
 
-  private wake(token: string, magic: string): boolean {
-    const device = this.byToken.get(token);
+  #wake(token: string, magic: string): boolean {
+    const device = this.#byToken.get(token);
     if (device === undefined || device.facts.magic !== magic || device.hasLeft) return false;
     this.stats.pushes++;
     // A push may be faster than the reply to the message that has enrolled the device: `start` lets it connect.
-    if (device.isEnrolled) this.work.run(() => this.connect(device));
+    if (device.isEnrolled) this.#work.run(() => this.#connect(device));
     return true;
   }
 
-  private async connect(device: AppleDevice): Promise<void> {
-    if (this.work.stopping) return;
+  async #connect(device: AppleDevice): Promise<void> {
+    if (this.#work.stopping) return;
     await device.connect();
-    if (device.postpones) this.work.after(this.options.postponedSeconds, () => this.connect(device));
+    if (device.postpones) this.#work.after(this.#options.postponedSeconds, () => this.#connect(device));
   }
 
-  private keepConnecting(device: AppleDevice): void {
-    const { pollSeconds } = this.options;
+  #keepConnecting(device: AppleDevice): void {
+    const { pollSeconds } = this.#options;
     const again = async () => {
-      await this.connect(device);
-      if (pollSeconds > 0 && device.isEnrolled) this.work.after(pollSeconds, again);
+      await this.#connect(device);
+      if (pollSeconds > 0 && device.isEnrolled) this.#work.after(pollSeconds, again);
     };
-    this.work.run(again);
+    this.#work.run(again);
   }
 }
 

@@ -44,7 +44,7 @@ const SPECS: Readonly<Record<string, TableSpec>> = {
 export class MachineView implements Tables {
   readonly machine: Machine;
   readonly state: MachineState;
-  private readonly built = new Map<string, TableData>();
+  readonly #built = new Map<string, TableData>();
 
   constructor(machine: Machine, state: MachineState) {
     this.machine = machine;
@@ -52,15 +52,15 @@ export class MachineView implements Tables {
   }
 
   table(name: string, beside: ReadonlySet<string> = NOTHING): TableData | null {
-    const spec = this.specOf(name);
+    const spec = this.#specOf(name);
     if (!spec) {
-      if (this.knows(name)) throw new NoModel(name);
+      if (this.#knows(name)) throw new NoModel(name);
       return null;
     }
-    let data = this.built.get(name);
+    let data = this.#built.get(name);
     if (!data) {
       data = { columns: spec.columns, rows: spec.rows(this) };
-      this.built.set(name, data);
+      this.#built.set(name, data);
     }
     if (spec.perUserSince && versionCompare(this.machine.agentVersion, spec.perUserSince) < 0) {
       return { columns: data.columns.filter((column) => column !== "uid"), rows: data.rows };
@@ -78,17 +78,17 @@ export class MachineView implements Tables {
   /** Table names for osquery_registry. */
   tableNames(): string[] {
     const { family } = this.machine.platform;
-    const modelled = Object.keys(SPECS).filter((name) => this.specOf(name));
-    return [...new Set([...modelled, ...agentTables(family)])].filter((name) => this.knows(name)).sort();
+    const modelled = Object.keys(SPECS).filter((name) => this.#specOf(name));
+    return [...new Set([...modelled, ...agentTables(family)])].filter((name) => this.#knows(name)).sort();
   }
 
-  private knows(name: string): boolean {
+  #knows(name: string): boolean {
     const spec = SPECS[name];
     if (spec?.since && versionCompare(this.machine.agentVersion, spec.since) < 0) return false;
-    return this.specOf(name) !== null || agentTables(this.machine.platform.family).has(name);
+    return this.#specOf(name) !== null || agentTables(this.machine.platform.family).has(name);
   }
 
-  private specOf(name: string): TableSpec | null {
+  #specOf(name: string): TableSpec | null {
     const spec = Object.hasOwn(SPECS, name) ? SPECS[name] : undefined;
     if (!spec?.families.includes(this.machine.platform.family)) return null;
     if (spec.managed && !this.machine.managed) return null;

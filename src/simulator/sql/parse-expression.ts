@@ -8,20 +8,20 @@ const RESERVED = new Set(
 
 /** A recursive descent parser with SQLite's operator precedence. The statement parser implements `query`. */
 export abstract class ExpressionParser {
-  private readonly tokens: Token[];
-  private readonly sql: string;
+  readonly #tokens: Token[];
+  readonly #sql: string;
   protected position = 0;
 
   constructor(tokens: Token[], sql: string) {
-    this.tokens = tokens;
-    this.sql = sql;
+    this.#tokens = tokens;
+    this.#sql = sql;
   }
 
   abstract query(): Query;
 
   expression(): Expr {
-    let left = this.conjunction();
-    while (this.word("OR")) left = { kind: "binary", op: "OR", left, right: this.conjunction() };
+    let left = this.#conjunction();
+    while (this.word("OR")) left = { kind: "binary", op: "OR", left, right: this.#conjunction() };
     return left;
   }
 
@@ -32,14 +32,14 @@ export abstract class ExpressionParser {
   }
 
   word(upper: string): boolean {
-    const token = this.tokens[this.position];
+    const token = this.#tokens[this.position];
     if (token?.kind !== "word" || token.upper !== upper) return false;
     this.position++;
     return true;
   }
 
   sign(text: string): boolean {
-    const token = this.tokens[this.position];
+    const token = this.#tokens[this.position];
     if (token?.kind !== "sign" || token.text !== text) return false;
     this.position++;
     return true;
@@ -54,18 +54,18 @@ export abstract class ExpressionParser {
   }
 
   end(): void {
-    if (this.position < this.tokens.length) this.fail();
+    if (this.position < this.#tokens.length) this.fail();
   }
 
   anyName(): string {
-    const token = this.tokens[this.position++];
+    const token = this.#tokens[this.position++];
     if (token?.kind === "word" || token?.kind === "name" || token?.kind === "string") return token.text;
     return this.fail();
   }
 
   /** An alias without AS, unless the next word starts a clause. */
   aliasUnless(clauses: Set<string>): string | null {
-    const token = this.tokens[this.position];
+    const token = this.#tokens[this.position];
     if (token?.kind !== "name" && !(token?.kind === "word" && !clauses.has(token.upper) && !RESERVED.has(token.upper)))
       return null;
     this.position++;
@@ -73,7 +73,7 @@ export abstract class ExpressionParser {
   }
 
   qualifiedStar(): string | null {
-    const [first, dot, star] = this.tokens.slice(this.position, this.position + 3);
+    const [first, dot, star] = this.#tokens.slice(this.position, this.position + 3);
     if (!(dot?.kind === "sign" && dot.text === "." && star?.kind === "sign" && star.text === "*")) return null;
     if (first?.kind !== "word" && first?.kind !== "name") return null;
     this.position += 3;
@@ -82,7 +82,7 @@ export abstract class ExpressionParser {
 
   /** SQLite names an unnamed column after its source text. */
   textBetween(from: number, to: number): string {
-    return this.tokens
+    return this.#tokens
       .slice(from, to)
       .map((token) =>
         token.kind === "number" ? String(token.value) : token.kind === "string" ? `'${token.text}'` : token.text,
@@ -91,32 +91,32 @@ export abstract class ExpressionParser {
   }
 
   fail(): never {
-    const token = this.tokens[this.position];
-    if (!token) throw new SqlError(`incomplete input in ${this.sql.length} characters`);
+    const token = this.#tokens[this.position];
+    if (!token) throw new SqlError(`incomplete input in ${this.#sql.length} characters`);
     throw new SqlError(`near "${token.kind === "number" ? token.value : token.text}": syntax error`);
   }
 
-  private conjunction(): Expr {
-    let left = this.negation();
-    while (this.word("AND")) left = { kind: "binary", op: "AND", left, right: this.negation() };
+  #conjunction(): Expr {
+    let left = this.#negation();
+    while (this.word("AND")) left = { kind: "binary", op: "AND", left, right: this.#negation() };
     return left;
   }
 
-  private negation(): Expr {
-    return this.word("NOT") ? { kind: "unary", op: "NOT", operand: this.negation() } : this.comparison();
+  #negation(): Expr {
+    return this.word("NOT") ? { kind: "unary", op: "NOT", operand: this.#negation() } : this.#comparison();
   }
 
-  private comparison(): Expr {
-    let left = this.sum();
+  #comparison(): Expr {
+    let left = this.#sum();
     for (;;) {
-      const token = this.tokens[this.position];
+      const token = this.#tokens[this.position];
       if (token?.kind === "sign" && COMPARE.has(token.text)) {
         this.position++;
-        left = { kind: "binary", op: token.text, left, right: this.sum() };
+        left = { kind: "binary", op: token.text, left, right: this.#sum() };
         continue;
       }
       if (this.word("IS")) {
-        left = this.is(left);
+        left = this.#is(left);
         continue;
       }
       if (this.word("ISNULL")) {
@@ -125,7 +125,7 @@ export abstract class ExpressionParser {
       }
       const before = this.position;
       const not = this.word("NOT");
-      const next = this.membership(left, not);
+      const next = this.#membership(left, not);
       if (!next) {
         this.position = before;
         return left;
@@ -134,38 +134,38 @@ export abstract class ExpressionParser {
     }
   }
 
-  private is(left: Expr): Expr {
+  #is(left: Expr): Expr {
     const not = this.word("NOT");
     if (this.word("NULL")) return { kind: "is-null", operand: left, not };
-    return { kind: "binary", op: not ? "IS NOT" : "IS", left, right: this.sum() };
+    return { kind: "binary", op: not ? "IS NOT" : "IS", left, right: this.#sum() };
   }
 
-  private membership(operand: Expr, not: boolean): Expr | null {
+  #membership(operand: Expr, not: boolean): Expr | null {
     if (this.word("IN")) {
       this.needSign("(");
-      const list = this.startsQuery() ? this.query() : this.sign(")") ? [] : this.list();
+      const list = this.#startsQuery() ? this.query() : this.sign(")") ? [] : this.list();
       if (!Array.isArray(list) || list.length > 0) this.needSign(")");
       return { kind: "in", operand, list, not };
     }
     for (const glob of [false, true]) {
       if (!this.word(glob ? "GLOB" : "LIKE")) continue;
-      const pattern = this.sum();
-      if (this.word("ESCAPE")) this.sum();
+      const pattern = this.#sum();
+      if (this.word("ESCAPE")) this.#sum();
       return { kind: "like", operand, pattern, not, glob };
     }
     if (this.word("BETWEEN")) {
-      const low = this.sum();
+      const low = this.#sum();
       this.need("AND");
-      return { kind: "between", operand, low, high: this.sum(), not };
+      return { kind: "between", operand, low, high: this.#sum(), not };
     }
     return null;
   }
 
-  private sum(): Expr {
-    return this.chain(["+", "-"], () => this.chain(["*", "/", "%"], () => this.chain(["||"], () => this.unary())));
+  #sum(): Expr {
+    return this.#chain(["+", "-"], () => this.#chain(["*", "/", "%"], () => this.#chain(["||"], () => this.#unary())));
   }
 
-  private chain(ops: string[], next: () => Expr): Expr {
+  #chain(ops: string[], next: () => Expr): Expr {
     let left = next();
     for (;;) {
       const op = ops.find((op) => this.sign(op));
@@ -174,16 +174,16 @@ export abstract class ExpressionParser {
     }
   }
 
-  private unary(): Expr {
-    if (this.sign("-")) return { kind: "unary", op: "-", operand: this.unary() };
-    if (this.sign("+")) return this.unary();
-    const operand = this.primary();
+  #unary(): Expr {
+    if (this.sign("-")) return { kind: "unary", op: "-", operand: this.#unary() };
+    if (this.sign("+")) return this.#unary();
+    const operand = this.#primary();
     if (this.word("COLLATE")) this.anyName();
     return operand;
   }
 
-  private primary(): Expr {
-    const token = this.tokens[this.position];
+  #primary(): Expr {
+    const token = this.#tokens[this.position];
     if (!token) return this.fail();
     if (token.kind === "string") {
       this.position++;
@@ -194,7 +194,7 @@ export abstract class ExpressionParser {
       return { kind: "literal", value: token.value };
     }
     if (this.sign("(")) {
-      const inner: Expr = this.startsQuery() ? { kind: "scalar", query: this.query() } : this.expression();
+      const inner: Expr = this.#startsQuery() ? { kind: "scalar", query: this.query() } : this.expression();
       this.needSign(")");
       return inner;
     }
@@ -203,8 +203,8 @@ export abstract class ExpressionParser {
       if (this.word("NULL")) return { kind: "literal", value: null };
       if (this.word("TRUE")) return { kind: "literal", value: 1 };
       if (this.word("FALSE")) return { kind: "literal", value: 0 };
-      if (this.word("CASE")) return this.caseOf();
-      if (this.word("CAST")) return this.cast();
+      if (this.word("CASE")) return this.#caseOf();
+      if (this.word("CAST")) return this.#cast();
       if (this.word("EXISTS")) {
         this.needSign("(");
         const query = this.query();
@@ -213,17 +213,17 @@ export abstract class ExpressionParser {
       }
       if (RESERVED.has(token.upper)) return this.fail();
     }
-    return this.columnOrCall();
+    return this.#columnOrCall();
   }
 
-  private columnOrCall(): Expr {
+  #columnOrCall(): Expr {
     const name = this.anyName();
-    if (this.sign("(")) return this.call(name.toLowerCase());
+    if (this.sign("(")) return this.#call(name.toLowerCase());
     if (this.sign(".")) return { kind: "column", source: name.toLowerCase(), name: this.anyName() };
     return { kind: "column", source: null, name };
   }
 
-  private call(name: string): Expr {
+  #call(name: string): Expr {
     if (this.sign("*")) {
       this.needSign(")");
       return { kind: "call", name, args: [], star: true, distinct: false };
@@ -234,7 +234,7 @@ export abstract class ExpressionParser {
     return { kind: "call", name, args: args ?? [], star: false, distinct };
   }
 
-  private caseOf(): Expr {
+  #caseOf(): Expr {
     const subject = this.word("WHEN") ? null : this.expression();
     if (subject) this.need("WHEN");
     const branches: { when: Expr; result: Expr }[] = [];
@@ -248,7 +248,7 @@ export abstract class ExpressionParser {
     return { kind: "case", subject, branches, otherwise };
   }
 
-  private cast(): Expr {
+  #cast(): Expr {
     this.needSign("(");
     const operand = this.expression();
     this.need("AS");
@@ -257,8 +257,8 @@ export abstract class ExpressionParser {
     return { kind: "cast", operand, type };
   }
 
-  private startsQuery(): boolean {
-    const token = this.tokens[this.position];
+  #startsQuery(): boolean {
+    const token = this.#tokens[this.position];
     return token?.kind === "word" && token.upper === "SELECT";
   }
 }

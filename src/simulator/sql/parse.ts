@@ -22,11 +22,11 @@ export function parseQuery(sql: string): Query {
 
 class QueryParser extends ExpressionParser {
   override query(): Query {
-    const selects = [this.select()];
+    const selects = [this.#select()];
     let all = true;
     while (this.word("UNION")) {
       if (!this.word("ALL")) all = false;
-      selects.push(this.select());
+      selects.push(this.#select());
     }
     const orderBy: Query["orderBy"] = [];
     if (this.word("ORDER")) {
@@ -44,27 +44,27 @@ class QueryParser extends ExpressionParser {
     return { selects, all, orderBy, limit, offset };
   }
 
-  private select(): Select {
+  #select(): Select {
     this.need("SELECT");
     const distinct = this.word("DISTINCT");
     if (!distinct) this.word("ALL");
     const items: Item[] = [];
-    do items.push(this.item());
+    do items.push(this.#item());
     while (this.sign(","));
-    const sources = this.word("FROM") ? this.sources() : [];
+    const sources = this.word("FROM") ? this.#sources() : [];
     const where = this.word("WHERE") ? this.expression() : null;
-    const groupBy = this.groupBy();
+    const groupBy = this.#groupBy();
     const having = this.word("HAVING") ? this.expression() : null;
     return { distinct, items, sources, where, groupBy, having };
   }
 
-  private groupBy() {
+  #groupBy() {
     if (!this.word("GROUP")) return [];
     this.need("BY");
     return this.list();
   }
 
-  private item(): Item {
+  #item(): Item {
     if (this.sign("*")) return { kind: "star", source: null };
     const star = this.qualifiedStar();
     if (star !== null) return { kind: "star", source: star };
@@ -77,11 +77,11 @@ class QueryParser extends ExpressionParser {
     return { kind: "expr", expr, name: expr.kind === "column" ? expr.name : this.textBetween(from, to) };
   }
 
-  private sources(): Source[] {
-    const sources = [this.source(false)];
+  #sources(): Source[] {
+    const sources = [this.#source(false)];
     for (;;) {
       if (this.sign(",")) {
-        sources.push(this.source(false));
+        sources.push(this.#source(false));
         continue;
       }
       const left = this.word("LEFT");
@@ -90,7 +90,7 @@ class QueryParser extends ExpressionParser {
         if (left || kind) throw new SqlError("syntax error near JOIN");
         return sources;
       }
-      const source = this.source(left);
+      const source = this.#source(left);
       if (this.word("ON")) source.on = this.expression();
       else if (this.word("USING")) {
         this.needSign("(");
@@ -102,7 +102,7 @@ class QueryParser extends ExpressionParser {
     }
   }
 
-  private source(left: boolean): Source {
+  #source(left: boolean): Source {
     let from: Source["from"];
     let name = "";
     if (this.sign("(")) {

@@ -31,20 +31,21 @@ export interface EnrolledDevice {
 
 export class WindowsAgents {
   readonly machine: Machine;
-  private readonly server: Server;
-  private readonly startedAt = Math.floor(Date.now() / 1000);
-  private key = "";
-  private nodeKey = "";
+  readonly #server: Server;
+  readonly #startedAt = Math.floor(Date.now() / 1000);
+  #key = "";
+  #nodeKey = "";
 
   constructor(server: Server, machine: Machine) {
-    this.server = server;
+    this.#server = server;
     this.machine = machine;
   }
 
   /** Returns the key of the managed agent. Throws if the server refuses one of the agents. */
   async enroll(): Promise<string> {
-    const { machine, server } = this;
-    const managed = await this.call(PATHS.managed_enroll, {
+    const { machine } = this;
+    const server = this.#server;
+    const managed = await this.#call(PATHS.managed_enroll, {
       enroll_secret: server.enrollSecret,
       hardware_uuid: machine.uuid,
       hardware_serial: machine.serial,
@@ -53,43 +54,43 @@ export class WindowsAgents {
       platform: "windows",
       qengine_identifier: machine.uuid,
     });
-    this.key = textIn(managed, "agent_node_key");
-    const body = enrollBody(server.enrollSecret, machine.uuid, this.view());
-    this.nodeKey = textIn(await this.call(PATHS.enroll, JSON.parse(body)), "node_key");
-    return this.key;
+    this.#key = textIn(managed, "agent_node_key");
+    const body = enrollBody(server.enrollSecret, machine.uuid, this.#view());
+    this.#nodeKey = textIn(await this.#call(PATHS.enroll, JSON.parse(body)), "node_key");
+    return this.#key;
   }
 
   /** Answers the queries that are due. `enrolled`: the device's enrollment; null: there is none. */
   async report(nodes: Nodes, enrolled: EnrolledDevice | null): Promise<void> {
-    const work = readWork(await this.call(PATHS.distributed_read, { node_key: this.nodeKey }));
-    const view = this.view();
+    const work = readWork(await this.#call(PATHS.distributed_read, { node_key: this.#nodeKey }));
+    const view = this.#view();
     const answer = (sql: string) => bridgeAnswer(sql, nodes) ?? enrollmentAnswer(sql, enrolled) ?? answerSql(sql, view);
     const found = (sql: string) =>
       sql.includes("'mdm_bridge'") ? rowsAnswer([{ "1": "1" }]) : discoveryAnswer(sql, this.machine, answer);
     const results = new Results();
     results.run(discover(work, this.machine.agentVersion, found), answer, false);
     if (results.size > 0)
-      await this.call(
+      await this.#call(
         PATHS.distributed_write,
-        JSON.parse(results.body(this.nodeKey, this.machine.agentVersion, false)),
+        JSON.parse(results.body(this.#nodeKey, this.machine.agentVersion, false)),
       );
   }
 
-  private view(): MachineView {
+  #view(): MachineView {
     return new MachineView(this.machine, {
       unixTime: Math.floor(Date.now() / 1000),
-      bootedAt: this.startedAt - 3600,
-      agentStartedAt: this.startedAt,
+      bootedAt: this.#startedAt - 3600,
+      agentStartedAt: this.#startedAt,
       changes: 0,
       flags: {},
       schedule: () => [],
     });
   }
 
-  private async call(path: string, body: unknown): Promise<Record<string, unknown>> {
-    const reply = await this.server.web.call({
+  async #call(path: string, body: unknown): Promise<Record<string, unknown>> {
+    const reply = await this.#server.web.call({
       method: "POST",
-      url: `${this.server.url}${path}`,
+      url: `${this.#server.url}${path}`,
       headers: { "content-type": "application/json" },
       body: Buffer.from(JSON.stringify(body)),
     });

@@ -36,114 +36,114 @@ const MESSAGES_MAX = 200;
 export class WindowsDevice {
   readonly facts: EnrollmentFacts;
   nodes: Nodes;
-  private readonly world: DeviceWorld;
-  private readonly random: Random;
-  private readonly usesCertificate: boolean;
-  private enrollment: Enrollment | null = null;
-  private sessions: Sessions | null = null;
-  private own: Web | null = null;
-  private left = false;
+  readonly #world: DeviceWorld;
+  readonly #random: Random;
+  readonly #usesCertificate: boolean;
+  #enrollment: Enrollment | null = null;
+  #sessions: Sessions | null = null;
+  #own: Web | null = null;
+  #left = false;
   /** What was answered to commands, by their ids. */
-  private readonly answers = new Map<string, AnsweredCommand>();
+  readonly #answers = new Map<string, AnsweredCommand>();
   /** Commands whose answers the server has taken. */
-  private readonly taken = new Set<string>();
-  private connecting: Promise<void> | null = null;
+  readonly #taken = new Set<string>();
+  #connecting: Promise<void> | null = null;
   /** Whether the device was erased, or its enrollment was removed: it acts so once the server knows. */
-  private isWiped = false;
-  private leaves = false;
+  #isWiped = false;
+  #leaves = false;
 
   constructor(world: DeviceWorld, facts: EnrollmentFacts, index: number) {
-    this.world = world;
+    this.#world = world;
     this.facts = facts;
-    this.random = new Random(mix(world.seed, index, 22));
-    this.usesCertificate = this.random.chance(world.certificates);
+    this.#random = new Random(mix(world.seed, index, 22));
+    this.#usesCertificate = this.#random.chance(world.certificates);
     this.nodes = firstNodes(facts);
   }
 
   get isEnrolled(): boolean {
-    return this.enrollment !== null && !this.left;
+    return this.#enrollment !== null && !this.#left;
   }
 
   /** Id of the server that manages the device; null: none does. */
   get providerId(): string | null {
-    return this.isEnrolled ? (this.enrollment?.providerId ?? null) : null;
+    return this.isEnrolled ? (this.#enrollment?.providerId ?? null) : null;
   }
 
   /** How many answers the server has not taken. */
   get unsent(): number {
-    return this.answers.size - this.taken.size;
+    return this.#answers.size - this.#taken.size;
   }
 
   /** Resolves when it is not connected. */
   async idle(): Promise<void> {
-    await this.connecting;
+    await this.#connecting;
   }
 
   async close(): Promise<void> {
-    await this.own?.close();
+    await this.#own?.close();
   }
 
   /** Throws if the server refuses a step. */
   async enroll(discoveryUrl: string, token: SecurityToken, key: KeyObject): Promise<void> {
-    const { stats } = this.world;
+    const { stats } = this.#world;
     const { facts } = this;
-    const post: Post = (url, type, body) => stats.timed("enrollment", () => postTo(this.world.web, url, type, body));
-    this.enrollment = await enrollDevice(post, { discoveryUrl, token, facts, key });
-    const { account, managementUrl: url, certificate } = this.enrollment;
-    const withCertificate = this.usesCertificate && url.startsWith("https:");
+    const post: Post = (url, type, body) => stats.timed("enrollment", () => postTo(this.#world.web, url, type, body));
+    this.#enrollment = await enrollDevice(post, { discoveryUrl, token, facts, key });
+    const { account, managementUrl: url, certificate } = this.#enrollment;
+    const withCertificate = this.#usesCertificate && url.startsWith("https:");
     if (withCertificate)
-      this.own = new Web({
+      this.#own = new Web({
         maxConnections: 1,
         identity: { certificate, key },
-        ...(this.world.tls === undefined ? {} : { tls: this.world.tls }),
+        ...(this.#world.tls === undefined ? {} : { tls: this.#world.tls }),
       });
-    const web = this.own ?? this.world.web;
-    this.sessions = new Sessions(
+    const web = this.#own ?? this.#world.web;
+    this.#sessions = new Sessions(
       { deviceId: facts.DeviceID, account: withCertificate ? null : account, url },
       (...given) => postTo(web, ...given),
     );
-    this.answers.clear();
-    this.taken.clear();
-    this.left = false;
+    this.#answers.clear();
+    this.#taken.clear();
+    this.#left = false;
     stats.enrolled++;
   }
 
   /** One session. A call while it is connected waits for that session. Never throws. */
   connect(): Promise<void> {
-    this.connecting ??= this.session().finally(() => {
-      this.connecting = null;
+    this.#connecting ??= this.#session().finally(() => {
+      this.#connecting = null;
     });
-    return this.connecting;
+    return this.#connecting;
   }
 
   /** The user removes the enrollment. Throws if the server does not accept it. */
   async leave(): Promise<void> {
     await this.idle();
     const alert = syncCommand("Alert", "5", { data: alerts.generic, items: [{ type: UNENROLLED_BY_USER, data: "1" }] });
-    await this.world.stats.timed("session", () => this.sessions!.start([alert]));
-    this.gone();
+    await this.#world.stats.timed("session", () => this.#sessions!.start([alert]));
+    this.#gone();
   }
 
-  private async session(): Promise<void> {
-    const { stats } = this.world;
+  async #session(): Promise<void> {
+    const { stats } = this.#world;
     try {
       let answers: readonly SyncCommand[] = [];
       let name: WindowsRequest = "session";
       for (let i = 0; i < MESSAGES_MAX && this.isEnrolled; i++) {
         const sent = answers;
         const exchange = await stats.timed(name, async () => {
-          const given = name === "session" ? await this.begin() : await this.sessions!.send(numbered(sent));
+          const given = name === "session" ? await this.#begin() : await this.#sessions!.send(numbered(sent));
           if (given.status !== statuses.ok && given.status !== statuses.authenticated)
             throw new Error(`the server answered the message with ${given.status}`);
           return given;
         });
-        for (const { cmdRef } of sent) if (cmdRef !== null && this.answers.has(cmdRef)) this.taken.add(cmdRef);
-        if (this.endsAfter(sent)) return;
+        for (const { cmdRef } of sent) if (cmdRef !== null && this.#answers.has(cmdRef)) this.#taken.add(cmdRef);
+        if (this.#endsAfter(sent)) return;
         if (exchange.commands.length === 0) return;
         const { msgId } = exchange.message.header;
         answers = [
           syncCommand("Status", "", { msgRef: msgId, cmdRef: "0", cmd: "SyncHdr", data: statuses.ok }),
-          ...exchange.commands.flatMap((command) => this.answerTo(command).map((one) => ({ ...one, msgRef: msgId }))),
+          ...exchange.commands.flatMap((command) => this.#answerTo(command).map((one) => ({ ...one, msgRef: msgId }))),
         ];
         name = "answer";
       }
@@ -153,52 +153,52 @@ export class WindowsDevice {
   }
 
   /** Nonces expire: with the one that it gets then, the device begins once more. */
-  private async begin(): Promise<Exchange> {
-    const first = await this.sessions!.start();
-    return first.status === statuses.wrongCredentials ? this.sessions!.start() : first;
+  async #begin(): Promise<Exchange> {
+    const first = await this.#sessions!.start();
+    return first.status === statuses.wrongCredentials ? this.#sessions!.start() : first;
   }
 
-  private answerTo(command: SyncCommand): readonly SyncCommand[] {
-    const { stats, notNow, errors } = this.world;
+  #answerTo(command: SyncCommand): readonly SyncCommand[] {
+    const { stats, notNow, errors } = this.#world;
     const text = JSON.stringify(command);
-    const known = this.answers.get(command.cmdId);
+    const known = this.#answers.get(command.cmdId);
     // What exists (418) is asked again, as a Replace with the same id.
     if (known?.text === text) {
-      if (this.taken.has(command.cmdId)) stats.doubled++;
+      if (this.#taken.has(command.cmdId)) stats.doubled++;
       else stats.repeated++;
       return known.replies;
     }
     const isUrgent = [...everyCommand([command])].some(({ items }) =>
       items.some(({ target }) => URGENT.test(target ?? "")),
     );
-    if (!isUrgent && this.random.chance(notNow)) {
+    if (!isUrgent && this.#random.chance(notNow)) {
       // Windows has no word for this: without an answer, the server sends the command again in the next session.
       stats.postponed++;
       return [];
     }
-    const done = perform(command, this.nodes, !isUrgent && this.random.chance(errors));
+    const done = perform(command, this.nodes, !isUrgent && this.#random.chance(errors));
     this.nodes = done.nodes;
     if (done.isDone) stats.done++;
     else stats.refused++;
-    this.answers.set(command.cmdId, { text, replies: done.replies });
-    this.taken.delete(command.cmdId);
-    for (const path of done.executed) if (/\/RemoteWipe\//i.test(path)) this.isWiped = true;
-    if (done.executed.some((path) => /\/Unenroll$/i.test(path))) this.leaves = true;
+    this.#answers.set(command.cmdId, { text, replies: done.replies });
+    this.#taken.delete(command.cmdId);
+    for (const path of done.executed) if (/\/RemoteWipe\//i.test(path)) this.#isWiped = true;
+    if (done.executed.some((path) => /\/Unenroll$/i.test(path))) this.#leaves = true;
     return done.replies;
   }
 
-  private endsAfter(sent: readonly SyncCommand[]): boolean {
-    if (sent.length === 0 || !(this.isWiped || this.leaves)) return false;
-    if (this.isWiped) this.world.stats.wiped++;
-    this.gone();
+  #endsAfter(sent: readonly SyncCommand[]): boolean {
+    if (sent.length === 0 || !(this.#isWiped || this.#leaves)) return false;
+    if (this.#isWiped) this.#world.stats.wiped++;
+    this.#gone();
     return true;
   }
 
-  private gone(): void {
-    this.left = true;
-    this.isWiped = false;
-    this.leaves = false;
-    this.world.stats.left++;
+  #gone(): void {
+    this.#left = true;
+    this.#isWiped = false;
+    this.#leaves = false;
+    this.#world.stats.left++;
   }
 }
 

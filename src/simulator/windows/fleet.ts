@@ -65,19 +65,19 @@ interface WindowsHost {
 export class WindowsFleet {
   readonly stats = new WindowsStats();
   readonly hosts: readonly WindowsHost[];
-  private readonly options: WindowsOptions & typeof defaults;
-  private readonly web: Web;
-  private readonly work = new FleetWork();
-  private enrollSeconds = 0;
+  readonly #options: WindowsOptions & typeof defaults;
+  readonly #web: Web;
+  readonly #work = new FleetWork();
+  #enrollSeconds = 0;
 
   constructor(options: WindowsOptions) {
-    this.options = withDefaults(options, defaults);
-    const { devices, seed, notNow, errors, certificates, maxConnections, softwarePerHost, tls } = this.options;
+    this.#options = withDefaults(options, defaults);
+    const { devices, seed, notNow, errors, certificates, maxConnections, softwarePerHost, tls } = this.#options;
     checkFleet(devices, { notNow, errors, certificates });
     const trust = tls === undefined ? {} : { tls };
-    this.web = new Web({ maxConnections, ...trust });
-    const world = { web: this.web, stats: this.stats, seed, notNow, errors, certificates, ...trust };
-    const server = { web: this.web, url: this.options.serverUrl, enrollSecret: this.options.enrollSecret };
+    this.#web = new Web({ maxConnections, ...trust });
+    const world = { web: this.#web, stats: this.stats, seed, notNow, errors, certificates, ...trust };
+    const server = { web: this.#web, url: this.#options.serverUrl, enrollSecret: this.#options.enrollSecret };
     this.hosts = Array.from({ length: devices }, (_, i) => {
       const machine = machineOf(seed, i, softwarePerHost);
       const device = new WindowsDevice(world, factsOf(machine), i);
@@ -88,10 +88,10 @@ export class WindowsFleet {
   /** Enrolls every host once, `concurrency` at a time: its agents, then its device. */
   async enrollAll(signal?: AbortSignal): Promise<void> {
     const from = performance.now();
-    const { keys: count, concurrency, serverUrl } = this.options;
+    const { keys: count, concurrency, serverUrl } = this.#options;
     const keys = await sharedKeys(Math.min(count, this.hosts.length));
     await inParallel(this.hosts, concurrency, async ({ agents, device }, index) => {
-      if (signal?.aborted || this.work.stopping) return;
+      if (signal?.aborted || this.#work.stopping) return;
       try {
         const key = await this.stats.timed("agent", () => agents.enroll());
         await device.enroll(`${serverUrl}${DISCOVERY}`, userToken(key), keys[index % keys.length]!);
@@ -99,31 +99,31 @@ export class WindowsFleet {
         // Failures are counted, and the report shows that the device has not enrolled.
       }
     });
-    this.enrollSeconds = (performance.now() - from) / 1000;
+    this.#enrollSeconds = (performance.now() - from) / 1000;
   }
 
   /** Lets every enrolled device connect, now and then at its interval. */
   start(): void {
-    const { pollSeconds } = this.options;
+    const { pollSeconds } = this.#options;
     for (const host of this.hosts) {
       const again = async () => {
-        await this.connect(host);
-        if (pollSeconds > 0 && host.device.isEnrolled) this.work.after(pollSeconds, again);
+        await this.#connect(host);
+        if (pollSeconds > 0 && host.device.isEnrolled) this.#work.after(pollSeconds, again);
       };
-      if (host.device.isEnrolled) this.work.run(again);
+      if (host.device.isEnrolled) this.#work.run(again);
     }
   }
 
   /** Lets every device take what waits, and its agent report. */
   async connectAll(): Promise<void> {
-    await inParallel(this.hosts, this.options.concurrency, (host) => this.connect(host));
+    await inParallel(this.hosts, this.#options.concurrency, (host) => this.#connect(host));
   }
 
   report(): WindowsReport {
     return windowsReportOf(this.stats, {
       devices: this.hosts.length,
-      seconds: this.work.seconds,
-      enrollSeconds: this.enrollSeconds,
+      seconds: this.#work.seconds,
+      enrollSeconds: this.#enrollSeconds,
       unsentAnswers: this.hosts.reduce((sum, { device }) => sum + device.unsent, 0),
     });
   }
@@ -131,7 +131,7 @@ export class WindowsFleet {
   progress(): DeviceProgress {
     const { enrolled, count, errors, done } = this.stats;
     return {
-      seconds: this.work.seconds,
+      seconds: this.#work.seconds,
       devices: this.hosts.length,
       enrolled,
       requests: count,
@@ -142,23 +142,23 @@ export class WindowsFleet {
 
   /** Delivers answers that are on their way, and closes the connections. */
   async stop(): Promise<WindowsReport> {
-    await this.work.stop();
+    await this.#work.stop();
     await Promise.all(this.hosts.map(({ device }) => device.idle()));
     const report = this.report();
     await Promise.all(this.hosts.map(({ device }) => device.close()));
-    await this.web.close();
+    await this.#web.close();
     return report;
   }
 
-  private enrolled({ providerId }: WindowsDevice): EnrolledDevice | null {
-    return providerId === null ? null : { providerId, discoveryUrl: `${this.options.serverUrl}${DISCOVERY}` };
+  #enrolled({ providerId }: WindowsDevice): EnrolledDevice | null {
+    return providerId === null ? null : { providerId, discoveryUrl: `${this.#options.serverUrl}${DISCOVERY}` };
   }
 
-  private async connect({ device, agents }: WindowsHost): Promise<void> {
-    if (this.work.stopping || !device.isEnrolled) return;
+  async #connect({ device, agents }: WindowsHost): Promise<void> {
+    if (this.#work.stopping || !device.isEnrolled) return;
     await device.connect();
     try {
-      await this.stats.timed("queries", () => agents.report(device.nodes, this.enrolled(device)));
+      await this.stats.timed("queries", () => agents.report(device.nodes, this.#enrolled(device)));
       this.stats.reports++;
     } catch {
       // Failures are counted. The agent reports again later.

@@ -42,37 +42,37 @@ interface Device {
 export class Sessions {
   /** For the digest of the next message; null: the server has sent none. */
   nonce: string | null;
-  private readonly device: Device;
-  private readonly post: Post;
-  private session = 0;
-  private number = 0;
+  readonly #device: Device;
+  readonly #post: Post;
+  #session = 0;
+  #number = 0;
 
   constructor(device: Device, post: Post) {
-    this.device = device;
-    this.post = post;
+    this.#device = device;
+    this.#post = post;
     this.nonce = device.account?.firstNonce ?? null;
   }
 
   /** The credentials of a message with this nonce (base64). */
   digest(nonce: string): Credentials {
-    const { name, secret } = this.device.account!;
+    const { name, secret } = this.#device.account!;
     return { format: "b64", type: DIGEST, data: digestOf(name, secret, Buffer.from(nonce, "base64")) };
   }
 
   /** One message of the session. */
   async send(commands: readonly SyncCommand[], given: Sending = {}): Promise<Exchange> {
-    const own = this.device.account !== null && this.nonce !== null ? this.digest(this.nonce) : null;
-    const { credentials = own, isFinal = true, source = this.device.deviceId, maxMsgSize = null } = given;
-    this.number++;
+    const own = this.#device.account !== null && this.nonce !== null ? this.digest(this.nonce) : null;
+    const { credentials = own, isFinal = true, source = this.#device.deviceId, maxMsgSize = null } = given;
+    this.#number++;
     const header = {
-      sessionId: String(this.session),
-      msgId: String(this.number),
-      target: this.device.url,
+      sessionId: String(this.#session),
+      msgId: String(this.#number),
+      target: this.#device.url,
       source,
       credentials,
       maxMsgSize,
     };
-    const reply = await this.post(this.device.url, SYNCML, writeSyncml({ header, commands, isFinal }));
+    const reply = await this.#post(this.#device.url, SYNCML, writeSyncml({ header, commands, isFinal }));
     if (reply.status !== 200)
       throw new Error(`the server answered ${reply.status}: ${reply.body.toString("utf8", 0, 160)}`);
     const message = readSyncml(reply.body);
@@ -87,15 +87,15 @@ export class Sessions {
 
   /** Begins a session. */
   async start(more: readonly SyncCommand[] = [], given: Sending = {}): Promise<Exchange> {
-    this.session++;
-    this.number = 0;
+    this.#session++;
+    this.#number = 0;
     const commands = [
       syncCommand("Alert", "2", { data: alerts.clientStart }),
       syncCommand("Alert", "3", {
         data: alerts.clientEvent,
         items: [{ type: "com.microsoft/MDM/LoginStatus", data: "user" }],
       }),
-      syncCommand("Replace", "4", { items: [{ source: "./DevInfo/DevId", data: this.device.deviceId }] }),
+      syncCommand("Replace", "4", { items: [{ source: "./DevInfo/DevId", data: this.#device.deviceId }] }),
       ...more,
     ];
     const first = await this.send(commands, given);

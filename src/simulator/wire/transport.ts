@@ -21,52 +21,52 @@ export type Call = { path: string; fields: string; body: string | Buffer };
 /** Connections to the server: one pool shared by all agents, or a pool of one connection for each agent thread. */
 export class Transport {
   readonly basePath: string;
-  private readonly origin: Origin;
-  private readonly tls: TlsSettings;
-  private readonly wheel: Wheel;
-  private readonly shared: Pool;
-  private readonly own = new Set<Pool>();
-  private readonly elsewhere = new Map<string, Pool>();
-  private readonly limit: number;
+  readonly #origin: Origin;
+  readonly #tls: TlsSettings;
+  readonly #wheel: Wheel;
+  readonly #shared: Pool;
+  readonly #own = new Set<Pool>();
+  readonly #elsewhere = new Map<string, Pool>();
+  readonly #limit: number;
 
   constructor(settings: TransportSettings, wheel: Wheel) {
     const url = new URL(settings.serverUrl);
-    this.origin = originOf(url);
+    this.#origin = originOf(url);
     this.basePath = url.pathname.replace(/\/+$/, "");
-    this.tls = this.origin.tls ? tlsSettings(settings.tls ?? {}) : {};
-    this.wheel = wheel;
-    this.limit = settings.maxConnections;
-    this.shared = new Pool(this.origin, this.tls, wheel, settings.maxConnections);
+    this.#tls = this.#origin.tls ? tlsSettings(settings.tls ?? {}) : {};
+    this.#wheel = wheel;
+    this.#limit = settings.maxConnections;
+    this.#shared = new Pool(this.#origin, this.#tls, wheel, settings.maxConnections);
   }
 
   sharedChannel(): Channel {
-    return new Channel(this, this.shared);
+    return new Channel(this, this.#shared);
   }
 
   ownChannel(): Channel {
-    const pool = new Pool(this.origin, this.tls, this.wheel, 1);
-    this.own.add(pool);
+    const pool = new Pool(this.#origin, this.#tls, this.#wheel, 1);
+    this.#own.add(pool);
     return new Channel(this, pool);
   }
 
   get connections(): number {
-    let count = this.shared.size;
-    for (const pool of [...this.own, ...this.elsewhere.values()]) count += pool.size;
+    let count = this.#shared.size;
+    for (const pool of [...this.#own, ...this.#elsewhere.values()]) count += pool.size;
     return count;
   }
 
   reset(): void {
-    for (const pool of [this.shared, ...this.own, ...this.elsewhere.values()]) pool.reset();
+    for (const pool of [this.#shared, ...this.#own, ...this.#elsewhere.values()]) pool.reset();
   }
 
   close(): void {
-    for (const pool of [this.shared, ...this.own, ...this.elsewhere.values()]) pool.close();
+    for (const pool of [this.#shared, ...this.#own, ...this.#elsewhere.values()]) pool.close();
   }
 
   async exchange(pool: Pool, call: Call): Promise<Exchange> {
-    const deadline = this.wheel.now() + ANSWER_TIMEOUT_MS;
-    let exchange = await pool.exchange(render(call, this.origin), ANSWER_TIMEOUT_MS);
-    let at = new URL(call.path, urlOf(this.origin));
+    const deadline = this.#wheel.now() + ANSWER_TIMEOUT_MS;
+    let exchange = await pool.exchange(render(call, this.#origin), ANSWER_TIMEOUT_MS);
+    let at = new URL(call.path, urlOf(this.#origin));
     for (let hops = 0; exchange.ok && REDIRECTS.has(exchange.answer.status); hops++) {
       const { location } = exchange.answer;
       if (location === null) return { ok: false, reason: "redirect", detail: "redirect without a location" };
@@ -74,21 +74,21 @@ export class Transport {
       if (!URL.canParse(location, at.href)) return { ok: false, reason: "redirect", detail: "bad location" };
       at = new URL(location, at);
       const origin = originOf(at);
-      const target = this.poolOf(origin);
-      const left = deadline - this.wheel.now();
+      const target = this.#poolOf(origin);
+      const left = deadline - this.#wheel.now();
       if (left <= 0) return { ok: false, reason: "timeout", detail: "timeout" };
       exchange = await target.exchange(render({ ...call, path: at.pathname + at.search }, origin), left);
     }
     return exchange;
   }
 
-  private poolOf(origin: Origin): Pool {
+  #poolOf(origin: Origin): Pool {
     const key = urlOf(origin);
-    if (key === urlOf(this.origin)) return this.shared;
-    let pool = this.elsewhere.get(key);
+    if (key === urlOf(this.#origin)) return this.#shared;
+    let pool = this.#elsewhere.get(key);
     if (!pool) {
-      pool = new Pool(origin, this.tls, this.wheel, this.limit);
-      this.elsewhere.set(key, pool);
+      pool = new Pool(origin, this.#tls, this.#wheel, this.#limit);
+      this.#elsewhere.set(key, pool);
     }
     return pool;
   }
@@ -96,16 +96,16 @@ export class Transport {
 
 /** The connection of one agent thread to the server. */
 export class Channel {
-  private readonly transport: Transport;
-  private readonly pool: Pool;
+  readonly #transport: Transport;
+  readonly #pool: Pool;
 
   constructor(transport: Transport, pool: Pool) {
-    this.transport = transport;
-    this.pool = pool;
+    this.#transport = transport;
+    this.#pool = pool;
   }
 
   exchange(call: Call): Promise<Exchange> {
-    return this.transport.exchange(this.pool, call);
+    return this.#transport.exchange(this.#pool, call);
   }
 }
 

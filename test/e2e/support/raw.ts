@@ -10,19 +10,19 @@ export interface RawReply {
 /** A connection that reads replies one after another, by Content-Length or chunks. */
 export class Wire {
   readonly socket: Socket;
-  private received = Buffer.alloc(0);
-  private ended = false;
-  private wake: () => void = () => {};
+  #received = Buffer.alloc(0);
+  #ended = false;
+  #wake: () => void = () => {};
 
   private constructor(socket: Socket) {
     this.socket = socket;
     const over = () => {
-      this.ended = true;
-      this.wake();
+      this.#ended = true;
+      this.#wake();
     };
     socket.on("data", (chunk: Buffer) => {
-      this.received = Buffer.concat([this.received, chunk]);
-      this.wake();
+      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#wake();
     });
     socket.on("error", over);
     socket.on("close", over);
@@ -39,7 +39,7 @@ export class Wire {
   }
 
   get isClosed(): boolean {
-    return this.ended;
+    return this.#ended;
   }
 
   write(bytes: string | Buffer): void {
@@ -48,10 +48,10 @@ export class Wire {
 
   /** The next reply; null if the connection ended before it was complete. `bodyless`: it is the reply to a HEAD. */
   async next({ bodyless = false } = {}): Promise<RawReply | null> {
-    const head = await this.until(() => this.received.indexOf("\r\n\r\n"));
+    const head = await this.#until(() => this.#received.indexOf("\r\n\r\n"));
     if (head === null) return null;
-    const [first = "", ...lines] = this.received.subarray(0, head).toString("latin1").split("\r\n");
-    this.received = this.received.subarray(head + 4);
+    const [first = "", ...lines] = this.#received.subarray(0, head).toString("latin1").split("\r\n");
+    this.#received = this.#received.subarray(head + 4);
     const headers = new Map(
       lines.map((line): [string, string] => {
         const colon = line.indexOf(":");
@@ -61,7 +61,7 @@ export class Wire {
     const status = Number(first.split(" ")[1]);
     if (status === 100) return this.next({ bodyless });
     if (bodyless || status === 204) return { status, headers, body: "" };
-    const body = headers.get("transfer-encoding") === "chunked" ? await this.chunks() : await this.sized(headers);
+    const body = headers.get("transfer-encoding") === "chunked" ? await this.#chunks() : await this.#sized(headers);
     return body === null ? null : { status, headers, body };
   }
 
@@ -69,38 +69,38 @@ export class Wire {
     this.socket.destroy();
   }
 
-  private async sized(headers: ReadonlyMap<string, string>): Promise<string | null> {
+  async #sized(headers: ReadonlyMap<string, string>): Promise<string | null> {
     const length = Number(headers.get("content-length") ?? 0);
-    return this.take(length);
+    return this.#take(length);
   }
 
-  private async chunks(): Promise<string | null> {
+  async #chunks(): Promise<string | null> {
     for (let body = ""; ; ) {
-      const end = await this.until(() => this.received.indexOf("\r\n"));
+      const end = await this.#until(() => this.#received.indexOf("\r\n"));
       if (end === null) return null;
-      const size = Number.parseInt(this.received.subarray(0, end).toString(), 16);
-      this.received = this.received.subarray(end + 2);
-      const chunk = await this.take(size);
-      if (chunk === null || (await this.take(2)) === null) return null;
+      const size = Number.parseInt(this.#received.subarray(0, end).toString(), 16);
+      this.#received = this.#received.subarray(end + 2);
+      const chunk = await this.#take(size);
+      if (chunk === null || (await this.#take(2)) === null) return null;
       if (size === 0) return body;
       body += chunk;
     }
   }
 
-  private async take(length: number): Promise<string | null> {
-    if ((await this.until(() => (this.received.length >= length ? length : -1))) === null) return null;
-    const text = this.received.subarray(0, length).toString("utf8");
-    this.received = this.received.subarray(length);
+  async #take(length: number): Promise<string | null> {
+    if ((await this.#until(() => (this.#received.length >= length ? length : -1))) === null) return null;
+    const text = this.#received.subarray(0, length).toString("utf8");
+    this.#received = this.#received.subarray(length);
     return text;
   }
 
-  private async until(found: () => number): Promise<number | null> {
+  async #until(found: () => number): Promise<number | null> {
     for (;;) {
       const at = found();
       if (at >= 0) return at;
-      if (this.ended) return null;
+      if (this.#ended) return null;
       await new Promise<void>((resolve) => {
-        this.wake = resolve;
+        this.#wake = resolve;
       });
     }
   }

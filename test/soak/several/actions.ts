@@ -9,37 +9,37 @@ import { inAll } from "./figures.ts";
 const ASKED_MS = 60_000;
 
 class ManagedAgent {
-  private readonly server: BenchServer;
-  private readonly name: string;
-  private key = "";
+  readonly #server: BenchServer;
+  readonly #name: string;
+  #key = "";
 
   constructor(server: BenchServer, name: string) {
-    this.server = server;
-    this.name = name;
+    this.#server = server;
+    this.#name = name;
   }
 
   async enroll(): Promise<this> {
-    const identity = { hardware_uuid: `uuid-${this.name}`, hardware_serial: `serial-${this.name}` };
+    const identity = { hardware_uuid: `uuid-${this.#name}`, hardware_serial: `serial-${this.#name}` };
     // The identifier of the machine's other agent, because both belong to one host.
-    const names = { hostname: this.name, qengine_identifier: this.name, platform: "ubuntu" };
+    const names = { hostname: this.#name, qengine_identifier: this.#name, platform: "ubuntu" };
     const body = { enroll_secret: SECRET, ...identity, ...names };
-    this.key = String((await this.call("enroll", body)).agent_node_key);
+    this.#key = String((await this.#call("enroll", body)).agent_node_key);
     return this;
   }
 
-  private async call(path: string, given: object): Promise<Record<string, unknown>> {
-    const reply = await this.server.send(`/api/v1/svc/agent/${path}`, {
+  async #call(path: string, given: object): Promise<Record<string, unknown>> {
+    const reply = await this.#server.send(`/api/v1/svc/agent/${path}`, {
       method: "POST",
-      headers: { "content-type": "application/json", [CALLER]: `managed ${this.name}` },
-      body: JSON.stringify({ agent_node_key: this.key, ...given }),
+      headers: { "content-type": "application/json", [CALLER]: `managed ${this.#name}` },
+      body: JSON.stringify({ agent_node_key: this.#key, ...given }),
     });
     const text = await reply.text();
     insist(reply.ok, () => `${path} was refused: ${reply.status} ${text}`);
     return JSON.parse(text) as Record<string, unknown>;
   }
 
-  private async pending(): Promise<string[]> {
-    const { notifications } = (await this.call("config", {})) as {
+  async #pending(): Promise<string[]> {
+    const { notifications } = (await this.#call("config", {})) as {
       notifications: { pending_script_execution_ids?: string[] };
     };
     return notifications.pending_script_execution_ids ?? [];
@@ -51,14 +51,14 @@ class ManagedAgent {
   async runScript(exit_code: number): Promise<number> {
     let waiting: string[] = [];
     await until("a script waits for the host", ASKED_MS, async () => {
-      waiting = await this.pending();
+      waiting = await this.#pending();
       return waiting.length === 1;
     });
     const [execution_id] = waiting;
-    const { script_contents } = await this.call("scripts/request", { execution_id });
-    await this.call("scripts/result", { execution_id, output: "done", runtime: 1, exit_code, timeout: 300 });
+    const { script_contents } = await this.#call("scripts/request", { execution_id });
+    await this.#call("scripts/result", { execution_id, output: "done", runtime: 1, exit_code, timeout: 300 });
     await until("the script is done", ASKED_MS, async () =>
-      (await inAll(() => this.pending())).every((ids) => ids.length === 0),
+      (await inAll(() => this.#pending())).every((ids) => ids.length === 0),
     );
     return String(script_contents).length;
   }

@@ -19,25 +19,25 @@ export const nameOf = (host: number): string => `several-${host}`;
 
 export class SoakAgent {
   readonly number: number;
-  private readonly server: BenchServer;
-  private key = "";
+  readonly #server: BenchServer;
+  #key = "";
 
   constructor(server: BenchServer, number: number) {
-    this.server = server;
+    this.#server = server;
     this.number = number;
   }
 
   async enroll(): Promise<this> {
     const body = await this.call("enroll", enrollBody(nameOf(this.number)));
     insist(typeof body.node_key === "string", () => `not enrolled: ${JSON.stringify(body)}`);
-    this.key = body.node_key;
+    this.#key = body.node_key;
     return this;
   }
 
   /** The reply; fails unless it is a success. */
   async call(endpoint: string, given: Readonly<Record<string, unknown>> = {}): Promise<Record<string, unknown>> {
-    const sent = endpoint === "enroll" ? given : { node_key: this.key, ...given };
-    const { status, body } = await agentCall(this.server, endpoint, sent, { [CALLER]: nameOf(this.number) });
+    const sent = endpoint === "enroll" ? given : { node_key: this.#key, ...given };
+    const { status, body } = await agentCall(this.#server, endpoint, sent, { [CALLER]: nameOf(this.number) });
     insist(status === 200 && !("error" in body), () => `${endpoint} was refused: ${status} ${JSON.stringify(body)}`);
     return body;
   }
@@ -50,12 +50,12 @@ export class SoakAgent {
     const names = Object.keys(queries);
     if (names.length === 0) return;
     await this.call("distributed/write", {
-      queries: Object.fromEntries(names.map((name) => [name, this.rowsOf(name, queries[name]!)])),
+      queries: Object.fromEntries(names.map((name) => [name, this.#rowsOf(name, queries[name]!)])),
       statuses: Object.fromEntries(names.map((name) => [name, 0])),
     });
   }
 
-  private rowsOf(name: string, text: string): object[] {
+  #rowsOf(name: string, text: string): object[] {
     const own = nameOf(this.number);
     if (name === "svc_detail_query_system_info")
       return [{ hostname: own, uuid: `uuid-${own}`, hardware_serial: `serial-${own}` }];

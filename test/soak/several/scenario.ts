@@ -56,48 +56,48 @@ async function settle(agents: readonly SoakAgent[], things: Things, round: numbe
 /** Policies, a label and scheduled queries, which change from round to round. */
 class Things {
   readonly queries: number[] = [];
-  private readonly call: Caller;
-  private readonly policies: number[] = [];
-  private label = "";
+  readonly #call: Caller;
+  readonly #policies: number[] = [];
+  #label = "";
 
   constructor(call: Caller) {
-    this.call = call;
+    this.#call = call;
   }
 
   async make(): Promise<void> {
     for (let i = 0; i < 3; i++)
-      await this.addPolicy({ name: `policy ${i}`, query: `SELECT ${i};`, ...(i === 2 ? { platform: "linux" } : {}) });
-    await this.applyLabel("SELECT 'label';");
-    await this.addQuery("scheduled");
+      await this.#addPolicy({ name: `policy ${i}`, query: `SELECT ${i};`, ...(i === 2 ? { platform: "linux" } : {}) });
+    await this.#applyLabel("SELECT 'label';");
+    await this.#addQuery("scheduled");
   }
 
   /** Returns the new policy as another server shows it. */
   async change(round: number) {
-    await this.call("PATCH", `/policies/${this.policies[round % 3]}`, { query: `SELECT 'changed ${round}';` });
-    const id = await this.addPolicy({ name: `new ${round}`, query: `SELECT 'new ${round}';` });
-    await this.applyLabel(`SELECT 'label ${round}';`);
-    await this.call("PATCH", `/queries/${this.queries[0]}`, { query: `SELECT 'scheduled ${round}';` });
-    await this.addQuery(`scheduled ${round}`);
+    await this.#call("PATCH", `/policies/${this.#policies[round % 3]}`, { query: `SELECT 'changed ${round}';` });
+    const id = await this.#addPolicy({ name: `new ${round}`, query: `SELECT 'new ${round}';` });
+    await this.#applyLabel(`SELECT 'label ${round}';`);
+    await this.#call("PATCH", `/queries/${this.queries[0]}`, { query: `SELECT 'scheduled ${round}';` });
+    await this.#addQuery(`scheduled ${round}`);
     // Labels are due once an hour: hosts that have answered evaluate them again after a refetch.
-    const { hosts } = await this.call<{ hosts: { id: number }[] }>("GET", "/hosts?per_page=10000");
-    for (const host of hosts) await this.call("POST", `/hosts/${host.id}/refetch`);
-    return (await policiesOf(this.call)).find((one) => one.id === id)!;
+    const { hosts } = await this.#call<{ hosts: { id: number }[] }>("GET", "/hosts?per_page=10000");
+    for (const host of hosts) await this.#call("POST", `/hosts/${host.id}/refetch`);
+    return (await policiesOf(this.#call)).find((one) => one.id === id)!;
   }
 
-  private async addPolicy(body: object): Promise<number> {
-    const { policy } = await this.call<{ policy: { id: number } }>("POST", "/policies", body);
-    this.policies.push(policy.id);
+  async #addPolicy(body: object): Promise<number> {
+    const { policy } = await this.#call<{ policy: { id: number } }>("POST", "/policies", body);
+    this.#policies.push(policy.id);
     return policy.id;
   }
 
-  private async addQuery(name: string): Promise<void> {
+  async #addQuery(name: string): Promise<void> {
     const body = { name, query: `SELECT '${name}';`, interval: 60 };
-    this.queries.push((await this.call<{ query: { id: number } }>("POST", "/queries", body)).query.id);
+    this.queries.push((await this.#call<{ query: { id: number } }>("POST", "/queries", body)).query.id);
   }
 
-  private async applyLabel(query: string): Promise<void> {
-    await this.call("POST", "/spec/labels", { specs: [{ name: "some", query }] });
-    this.label = query;
+  async #applyLabel(query: string): Promise<void> {
+    await this.#call("POST", "/spec/labels", { specs: [{ name: "some", query }] });
+    this.#label = query;
   }
 
   /** Differences between the results of all hosts and the state on any server. */
@@ -108,17 +108,17 @@ class Things {
     const compare = (what: string, found: readonly unknown[], wanted: readonly unknown[]) => {
       if (JSON.stringify(found) !== JSON.stringify(wanted)) wrong.push(`${what} is ${found}, and should be ${wanted}`);
     };
-    for (const policies of await inAll(() => policiesOf(this.call)))
+    for (const policies of await inAll(() => policiesOf(this.#call)))
       for (const { id, query, ...counts } of policies) {
         const found = [counts.passing_host_count, counts.failing_host_count, counts.unanswered_host_count];
         compare(`policy ${id}`, found, [members(query), hosts - members(query), 0]);
       }
     for (const { labels } of await inAll(() =>
-      this.call<{ labels: { name: string; count: number }[] }>("GET", "/labels"),
+      this.#call<{ labels: { name: string; count: number }[] }>("GET", "/labels"),
     ))
-      compare("label", [labels.find(({ name }) => name === "some")?.count], [members(this.label)]);
+      compare("label", [labels.find(({ name }) => name === "some")?.count], [members(this.#label)]);
     for (const id of this.queries) {
-      const rows = (await reportOf(this.call, id)).filter(({ columns }) => columns.round === String(round));
+      const rows = (await reportOf(this.#call, id)).filter(({ columns }) => columns.round === String(round));
       compare(`report ${id}`, [rows.length], [hosts]);
     }
     return wrong;

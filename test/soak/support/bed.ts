@@ -26,19 +26,19 @@ export class Bed {
   readonly postgres: PostgresServer | null;
   /** Files of the test itself, separate from the server's. */
   readonly notes = mkdtempSync(join(tmpdir(), "svc-soak-"));
-  private readonly options: BedOptions;
-  private readonly children = new Set<ChildProcess>();
-  private readonly abandon = () => {
-    for (const child of this.children) child.kill("SIGKILL");
+  readonly #options: BedOptions;
+  readonly #children = new Set<ChildProcess>();
+  readonly #abandon = () => {
+    for (const child of this.#children) child.kill("SIGKILL");
   };
   current: BenchServer | null = null;
 
   private constructor(options: BedOptions, port: number, postgres: PostgresServer | null) {
-    this.options = options;
+    this.#options = options;
     this.dir = options.dir ?? mkdtempSync(join(tmpdir(), "svc-soak-data-"));
     this.port = port;
     this.postgres = postgres;
-    process.once("exit", this.abandon);
+    process.once("exit", this.#abandon);
   }
 
   static async make(options: BedOptions): Promise<Bed> {
@@ -48,7 +48,7 @@ export class Bed {
   }
 
   get url(): string {
-    return `${this.options.args?.includes("--tls-self-signed") ? "https" : "http"}://127.0.0.1:${this.port}`;
+    return `${this.#options.args?.includes("--tls-self-signed") ? "https" : "http"}://127.0.0.1:${this.port}`;
   }
 
   /** Starts the server and waits until it is healthy. `onSpawn` gets the process before that. */
@@ -56,11 +56,11 @@ export class Bed {
     this.current = await startServe({
       dataDir: this.dir,
       port: this.port,
-      args: ["--dev-license", ...(this.options.args ?? [])],
-      env: { ...(this.postgres ? { SVC_DATABASE_URL: this.postgres.url() } : {}), ...this.options.env },
+      args: ["--dev-license", ...(this.#options.args ?? [])],
+      env: { ...(this.postgres ? { SVC_DATABASE_URL: this.postgres.url() } : {}), ...this.#options.env },
       onSpawn: (child) => {
-        this.children.add(child);
-        child.once("exit", () => this.children.delete(child));
+        this.#children.add(child);
+        child.once("exit", () => this.#children.delete(child));
         onSpawn(child);
       },
     });
@@ -103,10 +103,10 @@ export class Bed {
   }
 
   async dispose(): Promise<void> {
-    this.abandon();
-    process.off("exit", this.abandon);
+    this.#abandon();
+    process.off("exit", this.#abandon);
     await this.postgres?.destroy();
-    for (const dir of this.options.dir === undefined ? [this.dir, this.notes] : [this.notes])
+    for (const dir of this.#options.dir === undefined ? [this.dir, this.notes] : [this.notes])
       rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
   }
 }

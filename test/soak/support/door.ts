@@ -8,12 +8,12 @@ export interface Answer {
 }
 
 export class Door {
-  private readonly send: BenchServer["send"];
-  private readonly token: string;
+  readonly #send: BenchServer["send"];
+  readonly #token: string;
 
   private constructor(send: BenchServer["send"], token: string) {
-    this.send = send;
-    this.token = token;
+    this.#send = send;
+    this.#token = token;
   }
 
   /** Signs in once: the session survives the server's restarts. */
@@ -35,25 +35,25 @@ export class Door {
   }
 
   call(method: string, path: string, body?: unknown): Promise<Answer | null> {
-    return this.request(method, `/api/v1/svc${path}`, body, { authorization: `Bearer ${this.token}` });
+    return this.#request(method, `/api/v1/svc${path}`, body, { authorization: `Bearer ${this.#token}` });
   }
 
   agent(endpoint: string, body: unknown): Promise<Answer | null> {
-    return this.request("POST", `/api/v1/qengine/${endpoint}`, body, {});
+    return this.#request("POST", `/api/v1/qengine/${endpoint}`, body, {});
   }
 
   /** Makes the request appear to come from another address: the server must trust this one as a proxy. */
   from(address: string, method: string, path: string, body: unknown): Promise<Answer | null> {
-    return this.request(method, `/api/v1/svc${path}`, body, { "x-forwarded-for": address });
+    return this.#request(method, `/api/v1/svc${path}`, body, { "x-forwarded-for": address });
   }
 
   /** The status of /healthz; 0 without a reply. */
   async health(): Promise<number> {
-    return (await this.request("GET", "/healthz", undefined, {}))?.status ?? 0;
+    return (await this.#request("GET", "/healthz", undefined, {}))?.status ?? 0;
   }
 
   async text(path: string): Promise<string> {
-    const reply = await this.send(path);
+    const reply = await this.#send(path);
     return reply.text();
   }
 
@@ -66,7 +66,7 @@ export class Door {
     };
   }
 
-  private async request(
+  async #request(
     method: string,
     path: string,
     body: unknown,
@@ -75,7 +75,7 @@ export class Door {
     let text: string;
     let status: number;
     try {
-      const reply = await this.send(path, {
+      const reply = await this.#send(path, {
         method,
         headers: { ...headers, "content-type": "application/json" },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),

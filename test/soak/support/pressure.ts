@@ -44,31 +44,31 @@ const OVERLOADED = /busy|waited too long/;
 
 export class Pressure {
   readonly tally: Tally = { asked: 0, answered: 0, overloaded: 0, refused: [], failures: [] };
-  private readonly target: Target;
-  private readonly asked: readonly PressureRequest[];
-  private readonly loops: Promise<void>[] = [];
-  private over = false;
+  readonly #target: Target;
+  readonly #asked: readonly PressureRequest[];
+  readonly #loops: Promise<void>[] = [];
+  #over = false;
 
   constructor(target: Target, asked: readonly PressureRequest[]) {
-    this.target = target;
-    this.asked = asked;
+    this.#target = target;
+    this.#asked = asked;
   }
 
   add({ kind, clients, thinkMs = 0, everyMs }: Crowd): void {
     for (let client = 0; client < clients; client++)
-      this.loops.push(everyMs === undefined ? this.closed(kind, client, thinkMs) : this.open(kind, client, everyMs));
+      this.#loops.push(everyMs === undefined ? this.#closed(kind, client, thinkMs) : this.#open(kind, client, everyMs));
   }
 
   async stop(): Promise<Tally> {
-    this.over = true;
-    await Promise.all(this.loops);
+    this.#over = true;
+    await Promise.all(this.#loops);
     return this.tally;
   }
 
-  private async closed(kind: Kind, client: number, thinkMs: number): Promise<void> {
-    const send = senderOf(kind, this.target);
-    for (let turn = client; !this.over; turn++) {
-      const wasRefused = await this.once(kind, send, this.asked[turn % this.asked.length]!);
+  async #closed(kind: Kind, client: number, thinkMs: number): Promise<void> {
+    const send = senderOf(kind, this.#target);
+    for (let turn = client; !this.#over; turn++) {
+      const wasRefused = await this.#once(kind, send, this.#asked[turn % this.#asked.length]!);
       // Nobody listens: a client that came again at once would only take the CPU from the server's start.
       const wait = wasRefused ? 100 : thinkMs;
       if (wait > 0) await pause(wait);
@@ -76,11 +76,11 @@ export class Pressure {
     await send.close();
   }
 
-  private async open(kind: Kind, client: number, everyMs: number): Promise<void> {
-    const send = senderOf(kind, this.target);
+  async #open(kind: Kind, client: number, everyMs: number): Promise<void> {
+    const send = senderOf(kind, this.#target);
     const pending = new Set<Promise<unknown>>();
-    for (let turn = client; !this.over; turn++) {
-      const sent = this.once(kind, send, this.asked[turn % this.asked.length]!);
+    for (let turn = client; !this.#over; turn++) {
+      const sent = this.#once(kind, send, this.#asked[turn % this.#asked.length]!);
       pending.add(sent);
       void sent.then(() => pending.delete(sent));
       await pause(everyMs * (0.5 + Math.random()));
@@ -89,13 +89,13 @@ export class Pressure {
     await send.close();
   }
 
-  private async once(kind: Kind, send: Sender, asked: PressureRequest): Promise<boolean> {
+  async #once(kind: Kind, send: Sender, asked: PressureRequest): Promise<boolean> {
     this.tally.asked++;
     try {
       const { status, text } = await send.send(asked);
       this.tally.answered++;
       if (status === 503 && OVERLOADED.test(text)) this.tally.overloaded++;
-      else if (status !== 200) this.failed(kind, `${asked.method} ${asked.path}: ${status} ${text}`);
+      else if (status !== 200) this.#failed(kind, `${asked.method} ${asked.path}: ${status} ${text}`);
       return false;
     } catch (error) {
       const reason = reasonOf(error);
@@ -103,12 +103,12 @@ export class Pressure {
         this.tally.refused.push(performance.now());
         return true;
       }
-      this.failed(kind, `${asked.method} ${asked.path}: ${reason}`);
+      this.#failed(kind, `${asked.method} ${asked.path}: ${reason}`);
       return false;
     }
   }
 
-  private failed(kind: Kind, reason: string): void {
+  #failed(kind: Kind, reason: string): void {
     this.tally.failures.push({ at: performance.now(), kind, reason });
   }
 }

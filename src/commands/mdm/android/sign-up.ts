@@ -26,23 +26,23 @@ export default class MdmAndroidSignUp extends ClientCommand {
     if (!flags.wait)
       return this.report(`open ${printable(url)} and sign up there`, { android_enterprise_signup_url: url });
     this.note(`open ${printable(url)} and sign up there`);
-    const last = await this.end(timeoutOf(flags));
+    const last = await this.#end(timeoutOf(flags));
     if (last.event === "error") throw failed(`the sign-up failed: ${printable(last.data)}`);
     await this.report(printable(last.data), { turned_on: true });
   }
 
-  private async end(timeout: string): Promise<ServerEvent> {
+  async #end(timeout: string): Promise<ServerEvent> {
     const over = AbortSignal.timeout(durationMs(timeout, "--timeout"));
     const hint = "See `svc mdm android status`.";
     try {
-      return await this.lastEvent(over);
+      return await this.#lastEvent(over);
     } catch (error) {
       if (over.aborted) throw new CliError("pending", `after ${timeout} the sign-up has not ended`, hint);
       throw this.stop.signal.aborted ? interrupted({ what: "the sign-up has not ended", hint }) : error;
     }
   }
 
-  private async lastEvent(signal: AbortSignal): Promise<ServerEvent> {
+  async #lastEvent(signal: AbortSignal): Promise<ServerEvent> {
     const client = await this.client();
     const { body } = await client.open(androidApi.signUpEvents, {}, { signal });
     for await (const event of readEvents(body)) if (event.data !== "") return event;

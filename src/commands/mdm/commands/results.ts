@@ -33,11 +33,11 @@ export default class MdmCommandsResults extends ClientCommand {
     const empty = "no host has answered yet";
     if (!flags.text) return this.printList(pages, view, empty);
     if (this.structured || this.common.fields !== undefined) return this.printList(asText(pages), view, empty);
-    await this.printAnswers(asText(pages), [...columns, { key: "result", header: "answer", block: true }], empty);
+    await this.#printAnswers(asText(pages), [...columns, { key: "result", header: "answer", block: true }], empty);
   }
 
   /** For people: each host's line, and below it the whole answer. */
-  private async printAnswers(pages: AsyncIterable<CommandResult[]>, columns: View["columns"], empty: string) {
+  async #printAnswers(pages: AsyncIterable<CommandResult[]>, columns: View["columns"], empty: string) {
     let count = 0;
     for await (const rows of pages)
       for (const row of rows) {

@@ -42,12 +42,12 @@ export default class MdmCommandsRun extends ClientCommand {
     const { argv, flags } = await this.parse(MdmCommandsRun);
     const timeout = timeoutOf(flags);
     if (flags.payload === undefined) throw usage("--payload FILE is required");
-    const content = await this.read(flags.payload);
+    const content = await this.#read(flags.payload);
     const hosts = await findTargets(this, argv.map(String), flags);
     const target = shortNameOf(hosts);
     const host_uuids = hosts.map(({ uuid }) => uuid);
     if (flags["dry-run"]) this.trying(`send the command to ${target}`, { payload: flags.payload, host_uuids });
-    await this.ask(`Send the command ${printable(flags.payload)} to ${target}?`, hosts, content);
+    await this.#ask(`Send the command ${printable(flags.payload)} to ${target}?`, hosts, content);
     const body = { command: content.toString("base64"), host_uuids };
     const sent = await asShown(await selectionOfHosts(hosts), (options) =>
       this.call(commandsApi.run, { body }, options),
@@ -55,23 +55,23 @@ export default class MdmCommandsRun extends ClientCommand {
     const what = `${printable(sent.request_type)} was sent to ${target}: command ${sent.command_uuid}`;
     if (!flags.wait) return this.report(what, sent);
     this.note(what);
-    await this.follow(sent.command_uuid, hosts, timeout);
+    await this.#follow(sent.command_uuid, hosts, timeout);
   }
 
-  private async read(path: string): Promise<Buffer> {
+  async #read(path: string): Promise<Buffer> {
     const chunks: Uint8Array[] = [];
     for await (const chunk of (await uploadSource(this.io, path, "--payload")).open()) chunks.push(chunk);
     return Buffer.concat(chunks);
   }
 
-  private async ask(question: string, hosts: readonly Target[], content: Buffer): Promise<void> {
+  async #ask(question: string, hosts: readonly Target[], content: Buffer): Promise<void> {
     if (hosts.length > 1 || this.common.confirm !== undefined || GRAVE.test(content.toString("latin1")))
       await askTyped(this, question, hosts);
     else await this.confirm(question);
   }
 
   /** Waits for the answers, and prints them. */
-  private async follow(command_uuid: string, hosts: readonly Target[], timeout: string): Promise<void> {
+  async #follow(command_uuid: string, hosts: readonly Target[], timeout: string): Promise<void> {
     const progress = this.progress(`waiting for ${plural(hosts.length, "host")} ...`);
     let waiting = hosts.length;
     const done = async () => {

@@ -50,7 +50,7 @@ export default class ScriptsBatchRun extends ClientCommand {
     const names = argv.map(String);
     const filters = await filtersOr(this, names, flags);
     const given = filters && { ...filters, team_id: script.team_id ?? 0 };
-    const shown = await this.chosen(given, names, flags["all-hosts"]);
+    const shown = await this.#chosen(given, names, flags["all-hosts"]);
     const { count } = shown.selection;
     const what = `run ${printable(script.name)} on ${nameOfShown(shown)}`;
     if (flags["dry-run"]) this.trying(what, shown.first);
@@ -69,7 +69,7 @@ export default class ScriptsBatchRun extends ClientCommand {
     await concludeScriptBatch(this, await waitForScriptBatch(this, id, timeout));
   }
 
-  private async chosen(filters: Filters | null, names: readonly string[], all?: boolean): Promise<ShownHosts> {
+  async #chosen(filters: Filters | null, names: readonly string[], all?: boolean): Promise<ShownHosts> {
     if (filters !== null) {
       const shown = await shownPicked(this, filters, "run_scripts");
       await checkChoice(this, shown.selection.count, all);

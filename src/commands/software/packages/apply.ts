@@ -39,7 +39,7 @@ export default class SoftwarePackagesApply extends ClientCommand {
     const list = Array.isArray(given) ? given : (given as { packages?: unknown } | null)?.packages;
     if (!Array.isArray(list)) throw usage(`${flags.input} is not a list of packages`);
     const of = ofTeam(flags.team);
-    const team = await this.teamName(flags.team);
+    const team = await this.#teamName(flags.team);
     if (!this.#isDryRun) await this.confirm(`Replace the packages of ${of} with ${plural(list.length, "package")}?`);
     const query = { ...team, ...(this.#isDryRun ? { dry_run: true } : {}) };
     const body = { software: { packages: list as [] } };
@@ -51,7 +51,7 @@ export default class SoftwarePackagesApply extends ClientCommand {
     });
   }
 
-  private async teamName(text: string | undefined): Promise<{ team_name?: string }> {
+  async #teamName(text: string | undefined): Promise<{ team_name?: string }> {
     return text === undefined || isNoTeam(text) ? {} : { team_name: (await this.team(text)).name };
   }
 }

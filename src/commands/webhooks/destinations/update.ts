@@ -42,7 +42,7 @@ export default class WebhooksDestinationsUpdate extends ClientCommand {
       ...(headers === undefined ? {} : { headers }),
       ...(flags["rotate-secret"] ? { rotate_secret: true } : {}),
     };
-    if (!flags.new) await this.requireKnown(given.url);
+    if (!flags.new) await this.#requireKnown(given.url);
     if (flags["dry-run"]) {
       this.validate(webhooksApi.modifyDestination, body);
       const changes = [
@@ -60,7 +60,7 @@ export default class WebhooksDestinationsUpdate extends ClientCommand {
   }
 
   /** The endpoint creates destinations, so that they can be prepared: a misspelled URL would get a secret of its own. */
-  private async requireKnown(url: string): Promise<void> {
+  async #requireKnown(url: string): Promise<void> {
     const used = (await this.client()).pages(webhooksApi.destinations, {}, "destinations", Number.POSITIVE_INFINITY);
     const known = await configuredUrls({ call: (endpoint, input) => this.call(endpoint, input) });
     for await (const { rows } of used) for (const row of rows) known.add(row.url);

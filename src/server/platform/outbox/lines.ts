@@ -14,13 +14,13 @@ export interface Line {
 }
 
 export class Lines {
-  private readonly lines = new Map<string, Line>();
+  readonly #lines = new Map<string, Line>();
 
   get(destination: string): Line {
-    const known = this.lines.get(destination);
+    const known = this.#lines.get(destination);
     if (known) return known;
     const made: Line = { destination, from: null, notBefore: 0, failures: 0, isBusy: false, isUrgent: false };
-    this.lines.set(destination, made);
+    this.#lines.set(destination, made);
     return made;
   }
 
@@ -34,10 +34,10 @@ export class Lines {
   /** Idle lines with pending rows, the earliest due first. Removes lines without any state. */
   waiting(): Line[] {
     const waiting: Line[] = [];
-    for (const line of this.lines.values())
+    for (const line of this.#lines.values())
       if (line.isBusy) continue;
       else if (line.from !== null) waiting.push(line);
-      else if (line.failures === 0) this.lines.delete(line.destination);
+      else if (line.failures === 0) this.#lines.delete(line.destination);
     return waiting.sort((a, b) => a.notBefore - b.notBefore);
   }
 }

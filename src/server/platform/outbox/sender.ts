@@ -46,108 +46,108 @@ async function startOutbox(services: Services): Promise<OutboxSender> {
 }
 
 class Sending {
-  private readonly services: Services;
+  readonly #services: Services;
   /** Aborts when no new deliveries may start. */
-  private readonly over: AbortSignal;
+  readonly #over: AbortSignal;
   /** Aborts running deliveries. */
-  private readonly dropping = new AbortController();
-  private readonly lines = new Lines();
-  private readonly works = new Set<Promise<void>>();
+  readonly #dropping = new AbortController();
+  readonly #lines = new Lines();
+  readonly #works = new Set<Promise<void>>();
   /** Notifications may have been missed. */
-  private isStale = true;
+  #isStale = true;
   /** Ends the current pause. */
-  private nudged = new AbortController();
+  #nudged = new AbortController();
 
   constructor(services: Services, lost: AbortSignal, stopping: AbortSignal) {
-    this.services = services;
-    this.over = AbortSignal.any([lost, stopping]);
+    this.#services = services;
+    this.#over = AbortSignal.any([lost, stopping]);
     // Another server may be leading now, and must not overlap with requests of this one.
-    lost.addEventListener("abort", () => (stopping.aborted ? undefined : this.dropping.abort()));
+    lost.addEventListener("abort", () => (stopping.aborted ? undefined : this.#dropping.abort()));
   }
 
   async run(): Promise<void> {
-    const { store, log } = this.services;
+    const { store, log } = this.#services;
     const stale = () => {
-      this.isStale = true;
-      this.nudge();
+      this.#isStale = true;
+      this.#nudge();
     };
-    const unlisten = await store.listen(channels.outbox, (payload) => this.hear(payload), stale);
+    const unlisten = await store.listen(channels.outbox, (payload) => this.#hear(payload), stale);
     const comparing = setInterval(stale, COMPARE_EVERY);
-    while (!this.over.aborted)
+    while (!this.#over.aborted)
       try {
-        await this.compare();
-        this.start();
-        await this.pause();
+        await this.#compare();
+        this.#start();
+        await this.#pause();
       } catch (err) {
         log.warn({ err }, "the outbox cannot be read");
-        await wait(STORE_RETRY, this.over);
+        await wait(STORE_RETRY, this.#over);
       }
     clearInterval(comparing);
-    const late = setTimeout(() => this.dropping.abort(), GRACE);
-    await Promise.all(this.works);
+    const late = setTimeout(() => this.#dropping.abort(), GRACE);
+    await Promise.all(this.#works);
     clearTimeout(late);
     await unlisten();
   }
 
-  private hear(payload: string): void {
+  #hear(payload: string): void {
     const wake = readWake(payload);
     if (wake) {
-      const line = this.lines.add(wake.destination, wake.id);
+      const line = this.#lines.add(wake.destination, wake.id);
       if (wake.isUrgent) line.notBefore = 0;
       if (wake.isUrgent) line.isUrgent = line.isBusy;
-    } else this.isStale = true;
-    this.nudge();
+    } else this.#isStale = true;
+    this.#nudge();
   }
 
-  private async compare(): Promise<void> {
-    if (!this.isStale) return;
-    this.isStale = false;
+  async #compare(): Promise<void> {
+    if (!this.#isStale) return;
+    this.#isStale = false;
     try {
       // The store decides which rows are due: the clock may have been set back since.
-      for (const { value } of await this.services.store.outbox.groupCount("destination", eq("state", "pending")))
-        this.lines.add(String(value), 0).notBefore = 0;
+      for (const { value } of await this.#services.store.outbox.groupCount("destination", eq("state", "pending")))
+        this.#lines.add(String(value), 0).notBefore = 0;
     } catch (error) {
-      this.isStale = true;
+      this.#isStale = true;
       throw error;
     }
   }
 
-  private start(): void {
-    const now = this.services.clock.now();
-    for (const line of this.lines.waiting()) {
-      if (this.works.size >= MAX_CONCURRENT || line.notBefore > now) return;
+  #start(): void {
+    const now = this.#services.clock.now();
+    for (const line of this.#lines.waiting()) {
+      if (this.#works.size >= MAX_CONCURRENT || line.notBefore > now) return;
       line.isBusy = true;
-      const work = this.send(line)
+      const work = this.#send(line)
         .catch((err: unknown) => {
-          this.services.log.warn({ err }, "the outbox cannot be sent now");
-          line.notBefore = this.services.clock.now() + STORE_RETRY;
+          this.#services.log.warn({ err }, "the outbox cannot be sent now");
+          line.notBefore = this.#services.clock.now() + STORE_RETRY;
         })
         .finally(() => {
           line.isBusy = false;
           if (line.isUrgent) line.notBefore = 0;
           line.isUrgent = false;
-          this.works.delete(work);
-          this.nudge();
+          this.#works.delete(work);
+          this.#nudge();
         });
-      this.works.add(work);
+      this.#works.add(work);
     }
   }
 
   /** Waits until a line is due, a notification arrives, or sending ends. */
-  private async pause(): Promise<void> {
-    const [next] = this.works.size < MAX_CONCURRENT ? this.lines.waiting() : [];
-    const until = next ? next.notBefore - this.services.clock.now() : COMPARE_EVERY;
-    await wait(Math.min(until, COMPARE_EVERY), this.over, this.nudged.signal);
-    this.nudged = new AbortController();
+  async #pause(): Promise<void> {
+    const [next] = this.#works.size < MAX_CONCURRENT ? this.#lines.waiting() : [];
+    const until = next ? next.notBefore - this.#services.clock.now() : COMPARE_EVERY;
+    await wait(Math.min(until, COMPARE_EVERY), this.#over, this.#nudged.signal);
+    this.#nudged = new AbortController();
   }
 
-  private nudge(): void {
-    this.nudged.abort();
+  #nudge(): void {
+    this.#nudged.abort();
   }
 
   /** Sends rows of the line until none are left, the first one has to wait, or the turn is over. */
-  private async send(line: Line): Promise<void> {
-    const { store, clock } = this.services;
+  async #send(line: Line): Promise<void> {
+    const { store, clock } = this.#services;
     let from = line.from ?? 0;
     // Notifications from here on concern rows that are not read below.
     line.from = null;
@@ -167,30 +167,31 @@ class Sending {
           const { id } = head;
           from = id;
           const due = dueAt(head, clock.now());
-          if (!this.over.aborted && due <= clock.now() && (await this.sendOne(line, id))) continue;
-          this.lines.add(line.destination, from);
+          if (!this.#over.aborted && due <= clock.now() && (await this.#sendOne(line, id))) continue;
+          this.#lines.add(line.destination, from);
           line.notBefore = Math.max(line.notBefore, due);
           return;
         }
         from++;
       }
       // More rows may follow.
-      this.lines.add(line.destination, from);
+      this.#lines.add(line.destination, from);
     } catch (error) {
-      this.lines.add(line.destination, from);
+      this.#lines.add(line.destination, from);
       throw error;
     }
   }
 
   /** Returns whether the next row may be sent immediately. */
-  private async sendOne(line: Line, id: number): Promise<boolean> {
-    const { services, dropping } = this;
+  async #sendOne(line: Line, id: number): Promise<boolean> {
+    const services = this.#services;
+    const dropping = this.#dropping;
     const row = await services.store.outbox.get(id);
     if (row?.state !== "pending") return true;
     const outcome = await deliver(services, row, dropping.signal);
     if (dropping.signal.aborted && !outcome.isDelivered) return false;
     line.failures = outcome.isDelivered ? 0 : line.failures + 1;
-    const after = await this.keep(() => recordOutcome(services, row, outcome, line.failures));
+    const after = await this.#keep(() => recordOutcome(services, row, outcome, line.failures));
     if (after === null) return false;
     const isNext = outcome.isDelivered || (after.state === "dead" && !isDestinationDown(outcome));
     if (isNext) line.failures = 0;
@@ -202,14 +203,14 @@ class Sending {
    * Retries storing an outcome until the store accepts it, since sending again would duplicate it. Null if time ran
    * out.
    */
-  private async keep<R>(write: () => Promise<R>): Promise<R | null> {
+  async #keep<R>(write: () => Promise<R>): Promise<R | null> {
     for (;;)
       try {
         return await write();
       } catch (err) {
-        if (this.dropping.signal.aborted) return null;
-        this.services.log.warn({ err }, "the outcome of a delivery could not be stored; retrying");
-        await wait(STORE_RETRY, this.dropping.signal);
+        if (this.#dropping.signal.aborted) return null;
+        this.#services.log.warn({ err }, "the outcome of a delivery could not be stored; retrying");
+        await wait(STORE_RETRY, this.#dropping.signal);
       }
   }
 }

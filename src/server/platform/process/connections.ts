@@ -39,33 +39,33 @@ export class Connections {
   lastAccepted = Number.NEGATIVE_INFINITY;
   /** Number of answers sent since `announce`. */
   answered = 0;
-  private readonly open = new Map<Socket, Connection>();
-  private readonly bySocket = new Map<Socket, Connection>();
+  readonly #open = new Map<Socket, Connection>();
+  readonly #bySocket = new Map<Socket, Connection>();
   /** Handshakes that are not complete. Node offers no way from a TLS socket to the connection below it. */
-  private readonly byPeer = new Map<string, Connection>();
-  private readonly handler: RequestListener;
-  private announced = false;
-  private held: (() => void)[] | null = null;
+  readonly #byPeer = new Map<string, Connection>();
+  readonly #handler: RequestListener;
+  #announced = false;
+  #held: (() => void)[] | null = null;
 
   constructor(handler: RequestListener) {
-    this.handler = handler;
+    this.#handler = handler;
   }
 
   get size(): number {
-    return this.open.size;
+    return this.#open.size;
   }
 
   /** Passes a request on to the handler. */
   readonly serve = (req: IncomingMessage, res: ServerResponse): void => {
-    const connection = this.bySocket.get(req.socket);
+    const connection = this.#bySocket.get(req.socket);
     if (connection) {
       connection.requests++;
       connection.request = { req, since: performance.now() };
       connection.answer = res;
     }
-    if (this.announced) res.shouldKeepAlive = false;
+    if (this.#announced) res.shouldKeepAlive = false;
     res.once("close", () => {
-      if (this.announced && res.writableFinished) this.answered++;
+      if (this.#announced && res.writableFinished) this.answered++;
       if (connection === undefined) return;
       connection.requests--;
       if (connection.answer === res) {
@@ -75,10 +75,10 @@ export class Connections {
       connection.hasServed = true;
       becomeIdle(connection);
     });
-    if (this.held === null) this.handler(req, res);
+    if (this.#held === null) this.#handler(req, res);
     else
-      this.held.push(() => {
-        if (!res.destroyed) this.handler(req, res);
+      this.#held.push(() => {
+        if (!res.destroyed) this.#handler(req, res);
       });
   };
 
@@ -98,34 +98,34 @@ export class Connections {
         idleSince: isTls ? null : this.lastAccepted,
         idleBytes: 0,
       };
-      this.open.set(raw, connection);
-      if (!isTls) this.bySocket.set(raw, connection);
+      this.#open.set(raw, connection);
+      if (!isTls) this.#bySocket.set(raw, connection);
       const peer = isTls ? peerOf(raw) : "";
-      if (isTls) this.byPeer.set(peer, connection);
+      if (isTls) this.#byPeer.set(peer, connection);
       raw.once("close", () => {
-        this.closed(connection);
-        if (isTls && this.byPeer.get(peer) === connection) this.byPeer.delete(peer);
+        this.#closed(connection);
+        if (isTls && this.#byPeer.get(peer) === connection) this.#byPeer.delete(peer);
       });
     });
-    if (isTls) server.on("secureConnection", (socket: TLSSocket) => this.secured(socket));
+    if (isTls) server.on("secureConnection", (socket: TLSSocket) => this.#secured(socket));
   }
 
   /** The connection now belongs to another protocol, which closes it. */
   upgraded(req: IncomingMessage): void {
-    const connection = this.bySocket.get(req.socket);
+    const connection = this.#bySocket.get(req.socket);
     if (connection) connection.isUpgraded = true;
   }
 
   /** The handshake of a TLS connection begins. */
   begun(raw: Socket): void {
-    const connection = this.open.get(raw);
+    const connection = this.#open.get(raw);
     if (connection) connection.idleSince = performance.now();
   }
 
   /** The sockets of requests that have not arrived completely in this time, except those that may take longer. */
   late(limitMs: number): Socket[] {
     const before = performance.now() - limitMs;
-    return [...this.open.values()].flatMap(({ request, isUpgraded }) =>
+    return [...this.#open.values()].flatMap(({ request, isUpgraded }) =>
       request === null || isUpgraded || request.since > before || request.req.complete || isLong(request.req)
         ? []
         : [request.req.socket],
@@ -134,19 +134,19 @@ export class Connections {
 
   /** From now on every answer has `Connection: close`, also those to requests in progress. */
   announce(): void {
-    this.announced = true;
-    for (const { answer } of this.open.values())
+    this.#announced = true;
+    for (const { answer } of this.#open.values())
       if (answer !== null && !answer.headersSent) answer.shouldKeepAlive = false;
   }
 
   /** Requests that arrive from now on wait until `release`. */
   hold(): void {
-    this.held ??= [];
+    this.#held ??= [];
   }
 
   release(): void {
-    const held = this.held ?? [];
-    this.held = null;
+    const held = this.#held ?? [];
+    this.#held = null;
     for (const serve of held) serve();
   }
 
@@ -156,7 +156,7 @@ export class Connections {
    */
   async closeIdle(idleMs: number): Promise<number> {
     let count = 0;
-    for (const connection of [...this.open.values()]) {
+    for (const connection of [...this.#open.values()]) {
       if (!isIdle(connection, idleMs)) continue;
       if (count++ % CLOSED_PER_TURN === 0) await nextTurn();
       // A request may have arrived in this turn.
@@ -169,27 +169,27 @@ export class Connections {
   /** Closes every connection. Returns the number of requests that were in progress. */
   cut(): number {
     let requests = 0;
-    for (const connection of [...this.open.values()]) {
+    for (const connection of [...this.#open.values()]) {
       requests += connection.requests;
       destroy(connection);
     }
     return requests;
   }
 
-  private secured(socket: TLSSocket): void {
+  #secured(socket: TLSSocket): void {
     const peer = peerOf(socket);
-    const connection = this.byPeer.get(peer);
+    const connection = this.#byPeer.get(peer);
     if (connection === undefined) return;
-    this.byPeer.delete(peer);
+    this.#byPeer.delete(peer);
     connection.socket = socket;
-    this.bySocket.set(socket, connection);
+    this.#bySocket.set(socket, connection);
     becomeIdle(connection);
-    socket.once("close", () => this.closed(connection));
+    socket.once("close", () => this.#closed(connection));
   }
 
-  private closed({ raw, socket }: Connection): void {
-    this.open.delete(raw);
-    if (socket !== null) this.bySocket.delete(socket);
+  #closed({ raw, socket }: Connection): void {
+    this.#open.delete(raw);
+    if (socket !== null) this.#bySocket.delete(socket);
   }
 }
 

@@ -17,86 +17,86 @@ const CONNECTION = "connection";
 export class SharedPort implements Arrivals {
   accepted = 0;
   lastAccepted = Number.NEGATIVE_INFINITY;
-  private readonly server: Server;
-  private readonly address: { readonly host: string; readonly port: number };
-  private readonly failed: (error: Error) => void;
-  private ready: Worker[] = [];
-  private readonly holding = new Set<Worker>();
+  readonly #server: Server;
+  readonly #address: { readonly host: string; readonly port: number };
+  readonly #failed: (error: Error) => void;
+  #ready: Worker[] = [];
+  readonly #holding = new Set<Worker>();
   /** Connections on their way to a worker. */
-  private readonly passing = new Map<Worker, Set<Socket>>();
+  readonly #passing = new Map<Worker, Set<Socket>>();
   /** Connections accepted while no worker was ready. */
-  private waiting: Socket[] = [];
-  private turn = 0;
-  private state: "new" | "listening" | "stopping" | "closed" = "new";
+  #waiting: Socket[] = [];
+  #turn = 0;
+  #state: "new" | "listening" | "stopping" | "closed" = "new";
 
   /** `failed`: the port is not available. */
   constructor(address: { readonly host: string; readonly port: number }, failed: (error: Error) => void) {
-    this.address = address;
-    this.failed = failed;
-    this.server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, (socket) => {
+    this.#address = address;
+    this.#failed = failed;
+    this.#server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, (socket) => {
       this.accepted++;
       this.lastAccepted = performance.now();
       socket.on("error", () => socket.destroy());
-      this.give(socket);
+      this.#give(socket);
     });
   }
 
   /** Handles a message of a worker. */
   received(worker: Worker, message: unknown): void {
-    if (message === READY) this.add(worker);
-    if (message === HOLDING) this.hold(worker);
+    if (message === READY) this.#add(worker);
+    if (message === HOLDING) this.#hold(worker);
   }
 
   /** The worker has ended: another one receives the connections that have not reached it. */
   remove(worker: Worker): void {
-    this.ready = this.ready.filter((other) => other !== worker);
-    this.holding.delete(worker);
-    const lost = this.passing.get(worker) ?? [];
-    this.passing.delete(worker);
-    for (const socket of lost) this.give(socket);
-    this.closeWhenHeld();
+    this.#ready = this.#ready.filter((other) => other !== worker);
+    this.#holding.delete(worker);
+    const lost = this.#passing.get(worker) ?? [];
+    this.#passing.delete(worker);
+    for (const socket of lost) this.#give(socket);
+    this.#closeWhenHeld();
   }
 
   /** All workers have been asked to stop: the port is closed when each of them has reported that it is ready for that. */
   stop(): void {
-    this.state = this.state === "listening" ? "stopping" : "closed";
-    this.closeWhenHeld();
+    this.#state = this.#state === "listening" ? "stopping" : "closed";
+    this.#closeWhenHeld();
   }
 
-  private add(worker: Worker): void {
-    this.ready.push(worker);
-    this.passing.set(worker, new Set());
-    for (const socket of this.waiting.splice(0)) this.give(socket);
-    if (this.state !== "new") return;
-    this.state = "listening";
-    this.server.on("error", (error) => this.failed(listenError(error, this.address.host, this.address.port)));
-    this.server.listen({ ...this.address, backlog: BACKLOG });
+  #add(worker: Worker): void {
+    this.#ready.push(worker);
+    this.#passing.set(worker, new Set());
+    for (const socket of this.#waiting.splice(0)) this.#give(socket);
+    if (this.#state !== "new") return;
+    this.#state = "listening";
+    this.#server.on("error", (error) => this.#failed(listenError(error, this.#address.host, this.#address.port)));
+    this.#server.listen({ ...this.#address, backlog: BACKLOG });
   }
 
-  private hold(worker: Worker): void {
-    if (this.state === "stopping") {
-      this.holding.add(worker);
-      this.closeWhenHeld();
+  #hold(worker: Worker): void {
+    if (this.#state === "stopping") {
+      this.#holding.add(worker);
+      this.#closeWhenHeld();
     } else {
       // The worker stops alone, and the others take its share; or the port is closed already.
-      this.ready = this.ready.filter((other) => other !== worker);
+      this.#ready = this.#ready.filter((other) => other !== worker);
       leave(worker);
     }
   }
 
-  private closeWhenHeld(): void {
-    if (this.state !== "stopping" || this.ready.some((worker) => !this.holding.has(worker))) return;
-    this.state = "closed";
+  #closeWhenHeld(): void {
+    if (this.#state !== "stopping" || this.#ready.some((worker) => !this.#holding.has(worker))) return;
+    this.#state = "closed";
     void quiet(this).then(() => {
-      this.server.close();
-      for (const worker of this.holding) leave(worker);
+      this.#server.close();
+      for (const worker of this.#holding) leave(worker);
     });
   }
 
-  private give(socket: Socket): void {
-    const worker = this.ready[this.turn++ % this.ready.length];
-    if (worker === undefined) return void this.waiting.push(socket);
-    const passing = this.passing.get(worker);
+  #give(socket: Socket): void {
+    const worker = this.#ready[this.#turn++ % this.#ready.length];
+    if (worker === undefined) return void this.#waiting.push(socket);
+    const passing = this.#passing.get(worker);
     passing?.add(socket);
     worker.send(CONNECTION, socket, (error) => {
       // After a failure, the process has ended or is about to.

@@ -36,7 +36,7 @@ class Column<T, Opt extends boolean = false> {
     this.spec = spec;
   }
 
-  private with<U = T, O extends boolean = Opt>(change: Partial<ColumnSpec>): Column<U, O> {
+  #with<U = T, O extends boolean = Opt>(change: Partial<ColumnSpec>): Column<U, O> {
     return new Column<U, O>({ ...this.spec, ...change });
   }
 
@@ -46,38 +46,38 @@ class Column<T, Opt extends boolean = false> {
    */
   nullable(): Column<T | null, true> {
     const onDelete = this.spec.kind === "ref" ? "null" : this.spec.onDelete;
-    return this.with({ nullable: true, hasFallback: true, fallback: null, onDelete });
+    return this.#with({ nullable: true, hasFallback: true, fallback: null, onDelete });
   }
   index(): Column<T, Opt> {
-    return this.with({ indexed: true });
+    return this.#with({ indexed: true });
   }
   /**
    * Lists are sorted by this column, but no rows are looked up by it. It is indexed only where sorting all rows is
    * slow.
    */
   ordered(): Column<T, Opt> {
-    return this.with({ ordered: true });
+    return this.#with({ ordered: true });
   }
   /** No two rows may have the same value. Several rows may have null. */
   unique(): Column<T, Opt> {
-    return this.with({ unique: true, indexed: true });
+    return this.#with({ unique: true, indexed: true });
   }
   /** Allows the column in `search()` (case-insensitive substring match). Indexed if the engine supports it. */
   search(): Column<T, Opt> {
-    return this.with({ searchable: true });
+    return this.#with({ searchable: true });
   }
   /** `search()`, and indexed for `same()` (equal without regard to case). */
   same(): Column<T, Opt> {
-    return this.with({ searchable: true, sameIndexed: true });
+    return this.#with({ searchable: true, sameIndexed: true });
   }
   secret(): Column<T, Opt> {
-    return this.with({ secret: true });
+    return this.#with({ secret: true });
   }
   default(value: T): Column<T, true> {
-    return this.with({ hasFallback: true, fallback: value });
+    return this.#with({ hasFallback: true, fallback: value });
   }
   onDelete(rule: OnDelete): Column<T, Opt> {
-    return this.with({ onDelete: rule });
+    return this.#with({ onDelete: rule });
   }
 }
 

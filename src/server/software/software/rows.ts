@@ -157,10 +157,10 @@ interface SeparatedCells {
 class KnownRow {
   readonly entry: SoftwareEntry | null;
   readonly text: string;
-  private readonly parts: readonly string[];
-  private readonly cells: readonly OwnCell[];
-  private readonly hasPath: boolean;
-  private readonly hasOpened: boolean;
+  readonly #parts: readonly string[];
+  readonly #cells: readonly OwnCell[];
+  readonly #hasPath: boolean;
+  readonly #hasOpened: boolean;
   /** The rows that followed this one most recently. */
   next: KnownRow | null = null;
   other: KnownRow | null = null;
@@ -170,22 +170,22 @@ class KnownRow {
   constructor(entry: SoftwareEntry | null, { text, parts, cells }: SeparatedCells) {
     this.entry = entry;
     this.text = copied(text);
-    this.parts = parts.length === 1 ? [this.text] : parts.map(copied);
-    this.cells = cells;
-    this.hasPath = cells.includes("path");
-    this.hasOpened = cells.includes("opened");
+    this.#parts = parts.length === 1 ? [this.text] : parts.map(copied);
+    this.#cells = cells;
+    this.#hasPath = cells.includes("path");
+    this.#hasOpened = cells.includes("opened");
   }
 
   /** The end of this row in a text, or -1 if there is another one at this place. Reads the row's own cells. */
   endIn(text: string, from: number, own: OwnCells): number {
     let at = from;
     for (let i = 0; ; i++) {
-      const part = this.parts[i]!;
+      const part = this.#parts[i]!;
       const start = at;
       at += part.length;
       // Several times as fast as startsWith().
       if (text.slice(start, at) !== part) return -1;
-      const cell = this.cells[i];
+      const cell = this.#cells[i];
       if (cell === undefined) return at;
       const end = text.indexOf('"', at);
       const value = text.slice(at, end);
@@ -196,8 +196,10 @@ class KnownRow {
   }
 
   entryOf({ path, opened }: OwnCells): SoftwareEntry | null {
-    const { entry, hasPath, hasOpened } = this;
-    if (entry === null || this.cells.length === 0) return entry;
+    const { entry } = this;
+    const hasPath = this.#hasPath;
+    const hasOpened = this.#hasOpened;
+    if (entry === null || this.#cells.length === 0) return entry;
     return {
       version: entry.version,
       installed_paths: hasPath ? pathsOf(clip(path, softwarePath.max)) : entry.installed_paths,

@@ -95,127 +95,127 @@ function quotedAt(text: string, at: number): Token | null {
 }
 
 class Parser {
-  private readonly tokens: readonly Token[];
-  private at = 0;
-  private depth = 0;
-  private terms = 0;
+  readonly #tokens: readonly Token[];
+  #at = 0;
+  #depth = 0;
+  #terms = 0;
 
   constructor(text: string) {
-    this.tokens = tokens(text);
+    this.#tokens = tokens(text);
   }
 
   whole(): Expression {
-    const expression = this.either();
-    if (this.next.kind !== "end") throw this.unexpected("and, or, or the end");
+    const expression = this.#either();
+    if (this.#next.kind !== "end") throw this.#unexpected("and, or, or the end");
     return expression;
   }
 
-  private get next(): Token {
-    return this.tokens[this.at]!;
+  get #next(): Token {
+    return this.#tokens[this.#at]!;
   }
 
-  private take(): Token {
-    return this.tokens[this.at++]!;
+  #take(): Token {
+    return this.#tokens[this.#at++]!;
   }
 
-  private isWord(word: string): boolean {
-    const { kind, quoted, text } = this.next;
+  #isWord(word: string): boolean {
+    const { kind, quoted, text } = this.#next;
     return kind === "word" && !quoted && text.toLowerCase() === word;
   }
 
-  private isSign(sign: string): boolean {
-    return this.next.kind === "sign" && this.next.text === sign;
+  #isSign(sign: string): boolean {
+    return this.#next.kind === "sign" && this.#next.text === sign;
   }
 
-  private unexpected(wanted: string): SelectorError {
-    const { kind, text, at } = this.next;
+  #unexpected(wanted: string): SelectorError {
+    const { kind, text, at } = this.#next;
     return new SelectorError(at, `expected ${wanted} but found ${kind === "end" ? "the end" : `"${text}"`}`);
   }
 
-  private close(): Token {
-    if (!this.isSign(")")) throw this.unexpected(")");
-    return this.take();
+  #close(): Token {
+    if (!this.#isSign(")")) throw this.#unexpected(")");
+    return this.#take();
   }
 
-  private either(): Expression {
-    return this.chain("or", () => this.chain("and", () => this.one()));
+  #either(): Expression {
+    return this.#chain("or", () => this.#chain("and", () => this.#one()));
   }
 
-  private chain(kind: "and" | "or", part: () => Expression): Expression {
+  #chain(kind: "and" | "or", part: () => Expression): Expression {
     const parts = [part()];
-    while (this.isWord(kind)) {
-      this.take();
+    while (this.#isWord(kind)) {
+      this.#take();
       parts.push(part());
     }
     const [first] = parts;
     return parts.length === 1 ? first! : { kind, parts, at: first!.at, end: parts.at(-1)!.end };
   }
 
-  private one(): Expression {
-    if (++this.depth > MAX_DEPTH) throw new SelectorError(this.next.at, `nested deeper than ${MAX_DEPTH} levels`);
-    const expression = this.oneHere();
-    this.depth--;
+  #one(): Expression {
+    if (++this.#depth > MAX_DEPTH) throw new SelectorError(this.#next.at, `nested deeper than ${MAX_DEPTH} levels`);
+    const expression = this.#oneHere();
+    this.#depth--;
     return expression;
   }
 
-  private oneHere(): Expression {
-    const { at } = this.next;
-    if (this.isWord("not")) {
-      this.take();
-      const part = this.one();
+  #oneHere(): Expression {
+    const { at } = this.#next;
+    if (this.#isWord("not")) {
+      this.#take();
+      const part = this.#one();
       return { kind: "not", part, at, end: part.end };
     }
-    if (this.isSign("(")) {
-      this.take();
-      const inner = this.either();
-      return { ...inner, at, end: this.close().end };
+    if (this.#isSign("(")) {
+      this.#take();
+      const inner = this.#either();
+      return { ...inner, at, end: this.#close().end };
     }
-    return this.term();
+    return this.#term();
   }
 
-  private term(): Expression {
-    if (++this.terms > MAX_TERMS) throw new SelectorError(this.next.at, `more than ${MAX_TERMS} conditions`);
-    const field = this.next;
+  #term(): Expression {
+    if (++this.#terms > MAX_TERMS) throw new SelectorError(this.#next.at, `more than ${MAX_TERMS} conditions`);
+    const field = this.#next;
     if (field.kind !== "word" || field.quoted || KEYWORDS.has(field.text.toLowerCase()))
-      throw this.unexpected("the name of a field");
-    this.take();
+      throw this.#unexpected("the name of a field");
+    this.#take();
     const { at } = field;
-    if (this.isSign("(")) {
-      this.take();
-      const part = this.either();
-      return { kind: "group", field, part, at, end: this.close().end };
+    if (this.#isSign("(")) {
+      this.#take();
+      const part = this.#either();
+      return { kind: "group", field, part, at, end: this.#close().end };
     }
-    if (this.isWord("not")) {
-      this.take();
-      if (!this.isWord("in")) throw this.unexpected("in");
-      const part = this.listTest(field);
+    if (this.#isWord("not")) {
+      this.#take();
+      if (!this.#isWord("in")) throw this.#unexpected("in");
+      const part = this.#listTest(field);
       return { kind: "not", part, at, end: part.end };
     }
-    if (this.isWord("in")) return this.listTest(field);
-    if (this.next.kind === "sign" && OPERATORS.has(this.next.text)) {
-      const operator = this.take().text as Operator;
-      const value = this.value();
+    if (this.#isWord("in")) return this.#listTest(field);
+    if (this.#next.kind === "sign" && OPERATORS.has(this.#next.text)) {
+      const operator = this.#take().text as Operator;
+      const value = this.#value();
       return { kind: "test", field, operator, values: [value], at, end: value.end };
     }
     return { kind: "flag", field, at, end: field.end };
   }
 
-  private listTest(field: Token): Expression {
-    this.take();
-    if (!this.isSign("(")) throw this.unexpected("( and a list of values");
-    this.take();
-    const values = [this.value()];
-    while (this.isSign(",")) {
-      this.take();
-      values.push(this.value());
+  #listTest(field: Token): Expression {
+    this.#take();
+    if (!this.#isSign("(")) throw this.#unexpected("( and a list of values");
+    this.#take();
+    const values = [this.#value()];
+    while (this.#isSign(",")) {
+      this.#take();
+      values.push(this.#value());
     }
-    return { kind: "test", field, operator: "in", values, at: field.at, end: this.close().end };
+    return { kind: "test", field, operator: "in", values, at: field.at, end: this.#close().end };
   }
 
-  private value(): Token {
-    const { kind, quoted, text } = this.next;
-    if (kind !== "word" || (!quoted && KEYWORDS.has(text.toLowerCase()))) throw this.unexpected("a value");
-    return this.take();
+  #value(): Token {
+    const { kind, quoted, text } = this.#next;
+    if (kind !== "word" || (!quoted && KEYWORDS.has(text.toLowerCase()))) throw this.#unexpected("a value");
+    return this.#take();
   }
 }
 

@@ -14,76 +14,76 @@ const NEWLINE = 0x0a;
 export class LogSink {
   /** Number of lines that were not written. */
   lost = 0;
-  private waiting: string[] = [];
-  private size = 0;
-  private pumping = false;
-  private retry: NodeJS.Timeout | null = null;
-  private reported = 0;
-  private writing = false;
-  private readonly output: Output;
-  private drained: (() => void)[] = [];
+  #waiting: string[] = [];
+  #size = 0;
+  #pumping = false;
+  #retry: NodeJS.Timeout | null = null;
+  #reported = 0;
+  #writing = false;
+  readonly #output: Output;
+  #drained: (() => void)[] = [];
 
   constructor(output: Output) {
-    this.output = output;
+    this.#output = output;
   }
 
   /** Queues a line, which must end with a line feed. */
   write(line: string): void {
-    if (this.size + line.length > WAITING_MAX) {
+    if (this.#size + line.length > WAITING_MAX) {
       this.lost++;
       return;
     }
-    this.waiting.push(line);
-    this.size += line.length;
-    if (!this.pumping && this.retry === null) void this.pump();
+    this.#waiting.push(line);
+    this.#size += line.length;
+    if (!this.#pumping && this.#retry === null) void this.#pump();
   }
 
-  private async pump(): Promise<void> {
-    this.pumping = true;
-    while (this.waiting.length > 0) {
-      const bytes = this.take();
-      this.writing = true;
+  async #pump(): Promise<void> {
+    this.#pumping = true;
+    while (this.#waiting.length > 0) {
+      const bytes = this.#take();
+      this.#writing = true;
       try {
-        await this.output.write(bytes);
+        await this.#output.write(bytes);
       } catch (error) {
-        this.drop(bytes, error instanceof OutputFailed ? error.written : 0);
-        this.retry = setTimeout(() => {
-          this.retry = null;
-          void this.pump();
+        this.#drop(bytes, error instanceof OutputFailed ? error.written : 0);
+        this.#retry = setTimeout(() => {
+          this.#retry = null;
+          void this.#pump();
         }, RETRY_MS);
-        this.retry.unref();
+        this.#retry.unref();
         break;
       } finally {
-        this.writing = false;
+        this.#writing = false;
       }
-      this.reportLoss();
+      this.#reportLoss();
     }
-    this.pumping = false;
-    if (this.isEmpty) for (const resolve of this.drained.splice(0)) resolve();
+    this.#pumping = false;
+    if (this.#isEmpty) for (const resolve of this.#drained.splice(0)) resolve();
   }
 
-  private take(): Buffer {
+  #take(): Buffer {
     let count = 0;
     let length = 0;
-    while (count < this.waiting.length && length < WRITE_MAX) length += this.waiting[count++]!.length;
-    this.size -= length;
-    return Buffer.from(this.waiting.splice(0, count).join(""));
+    while (count < this.#waiting.length && length < WRITE_MAX) length += this.#waiting[count++]!.length;
+    this.#size -= length;
+    return Buffer.from(this.#waiting.splice(0, count).join(""));
   }
 
-  private drop(bytes: Buffer, written: number): void {
+  #drop(bytes: Buffer, written: number): void {
     for (let at = bytes.indexOf(NEWLINE, written); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) this.lost++;
   }
 
-  private reportLoss(): void {
-    if (this.lost === this.reported) return;
-    const lines = this.lost - this.reported;
-    this.reported = this.lost;
+  #reportLoss(): void {
+    if (this.lost === this.#reported) return;
+    const lines = this.lost - this.#reported;
+    this.#reported = this.lost;
     const msg = "lines of this log were lost because they could not be written";
     this.write(`${JSON.stringify({ level: 40, time: new Date().toISOString(), lines, msg })}\n`);
   }
 
-  private get isEmpty(): boolean {
-    return !this.writing && this.waiting.length === 0;
+  get #isEmpty(): boolean {
+    return !this.#writing && this.#waiting.length === 0;
   }
 
   /**
@@ -91,22 +91,22 @@ export class LogSink {
    * when the process ends.
    */
   async flush(milliseconds: number): Promise<boolean> {
-    if (this.isEmpty) return true;
+    if (this.#isEmpty) return true;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, milliseconds);
     });
-    await Promise.race([late, new Promise<void>((resolve) => this.drained.push(resolve))]);
+    await Promise.race([late, new Promise<void>((resolve) => this.#drained.push(resolve))]);
     clearTimeout(timer);
-    return this.isEmpty;
+    return this.#isEmpty;
   }
 
   /** A final, synchronous attempt when the process exits without a regular stop. */
   writeLast(fd: number): void {
-    if (this.waiting.length === 0) return;
+    if (this.#waiting.length === 0) return;
     try {
-      writeSync(fd, this.waiting.join(""));
-      this.waiting = [];
+      writeSync(fd, this.#waiting.join(""));
+      this.#waiting = [];
     } catch {
       // Nothing else can be done at this point.
     }

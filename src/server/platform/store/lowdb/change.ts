@@ -13,19 +13,19 @@ const RECORDS_PER_LINE = 2_000;
 
 /** The changes that a transaction made in memory: supports rolling them back and writing them to the journal. */
 export class Change {
-  private readonly undos: Undo[] = [];
+  readonly #undos: Undo[] = [];
 
   set(memoryTable: MemoryTable, id: number, row: MemoryRow | null): void {
-    this.undos.push({ memoryTable, id, before: memoryTable.set(id, row) });
+    this.#undos.push({ memoryTable, id, before: memoryTable.set(id, row) });
   }
 
   get isEmpty(): boolean {
-    return this.undos.length === 0;
+    return this.#undos.length === 0;
   }
 
   /** Rolls back everything that `work` changed if it throws. */
   atomically<R>(work: () => R): R {
-    const mark = this.undos.length;
+    const mark = this.#undos.length;
     try {
       return work();
     } catch (error) {
@@ -35,8 +35,8 @@ export class Change {
   }
 
   undo(mark = 0): void {
-    while (this.undos.length > mark) {
-      const { memoryTable, id, before } = this.undos.pop()!;
+    while (this.#undos.length > mark) {
+      const { memoryTable, id, before } = this.#undos.pop()!;
       memoryTable.set(id, before);
     }
   }
@@ -47,7 +47,7 @@ export class Change {
    */
   lines(): string[] {
     const first = new Map<MemoryTable, Map<number, MemoryRow | null>>();
-    for (const { memoryTable, id, before } of this.undos) {
+    for (const { memoryTable, id, before } of this.#undos) {
       const rows = first.get(memoryTable) ?? new Map<number, MemoryRow | null>();
       first.set(memoryTable, rows);
       if (!rows.has(id)) rows.set(id, before);

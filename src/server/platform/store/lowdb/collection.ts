@@ -16,59 +16,59 @@ type InputRow = Readonly<Record<string, unknown>>;
 
 export class MemoryCollection<T extends Table> implements Collection<T> {
   readonly table: T;
-  private readonly memory: Memory;
-  private readonly held: MemoryTable;
-  private readonly session: Session;
+  readonly #memory: Memory;
+  readonly #held: MemoryTable;
+  readonly #session: Session;
 
   constructor(table: T, memory: Memory, session: Session) {
     this.table = table;
-    this.memory = memory;
-    this.held = memory.of(table);
-    this.session = session;
+    this.#memory = memory;
+    this.#held = memory.of(table);
+    this.#session = session;
   }
 
-  private show(row: MemoryRow): RowOf<T> {
-    return this.held.forms.show(row) as unknown as RowOf<T>;
+  #show(row: MemoryRow): RowOf<T> {
+    return this.#held.forms.show(row) as unknown as RowOf<T>;
   }
 
   /** Shows the columns, or all. Throws before anything is written if there is no such column. */
-  private shownBy<K extends string>(columns: readonly K[] | undefined) {
-    const show = columns ? this.held.forms.picker(columns) : (row: MemoryRow) => this.show(row);
+  #shownBy<K extends string>(columns: readonly K[] | undefined) {
+    const show = columns ? this.#held.forms.picker(columns) : (row: MemoryRow) => this.#show(row);
     return (row: MemoryRow) => show(row) as Pick<RowOf<T>, K & keyof RowOf<T>>;
   }
 
-  private read<R>(step: () => R): Promise<R> {
-    return this.session.read(step);
+  #read<R>(step: () => R): Promise<R> {
+    return this.#session.read(step);
   }
 
   get(id: number): Promise<RowOf<T> | null> {
-    return this.read(() => {
-      const row = this.held.rows.get(id);
-      return row ? this.show(row) : null;
+    return this.#read(() => {
+      const row = this.#held.rows.get(id);
+      return row ? this.#show(row) : null;
     });
   }
 
   getMany(ids: readonly number[]): Promise<RowOf<T>[]> {
-    return this.read(() => {
+    return this.#read(() => {
       const rows: RowOf<T>[] = [];
       for (const id of ids) {
-        const row = this.held.rows.get(id);
-        if (row) rows.push(this.show(row));
+        const row = this.#held.rows.get(id);
+        if (row) rows.push(this.#show(row));
       }
       return rows;
     });
   }
 
   sides<S extends Sides>(ids: readonly number[], sides: S): Promise<SidesOf<S>[]> {
-    return this.lazySides(ids, sides).then((sidesAt) => ids.map((_, place) => sidesAt(place)));
+    return this.#lazySides(ids, sides).then((sidesAt) => ids.map((_, place) => sidesAt(place)));
   }
 
   /** Finds the rows of side tables now, and copies their columns when they are requested. */
-  private lazySides<S extends Sides>(ids: readonly number[], sides: S): Promise<(place: number) => SidesOf<S>> {
+  #lazySides<S extends Sides>(ids: readonly number[], sides: S): Promise<(place: number) => SidesOf<S>> {
     const wanted = readSides(this.table, sides);
-    return this.read(() => {
+    return this.#read(() => {
       const parts = wanted.map(([name, { table, columns }]) => {
-        const held = this.memory.of(table);
+        const held = this.#memory.of(table);
         return { name, rows: ids.map((id) => held.rows.get(id)), pick: held.forms.picker(columns) };
       });
       return (place) => {
@@ -87,18 +87,15 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
   }
 
   list(query: Select = {}): Promise<RowOf<T>[]> {
-    return this.read(() => select(this.memory, this.held, query).map((row) => this.show(row)));
+    return this.#read(() => select(this.#memory, this.#held, query).map((row) => this.#show(row)));
   }
 
   pick<K extends keyof RowOf<T> & string>(columns: readonly K[], query: Select = {}): Promise<Pick<RowOf<T>, K>[]> {
-    return this.read(() => this.picked(columns, select(this.memory, this.held, query)));
+    return this.#read(() => this.#picked(columns, select(this.#memory, this.#held, query)));
   }
 
-  private picked<K extends string>(
-    columns: readonly K[],
-    rows: readonly MemoryRow[],
-  ): Pick<RowOf<T>, K & keyof RowOf<T>>[] {
-    const pick = this.held.forms.picker(columns);
+  #picked<K extends string>(columns: readonly K[], rows: readonly MemoryRow[]): Pick<RowOf<T>, K & keyof RowOf<T>>[] {
+    const pick = this.#held.forms.picker(columns);
     return rows.map((row) => pick(row) as Pick<RowOf<T>, K & keyof RowOf<T>>);
   }
 
@@ -108,8 +105,8 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     columns?: readonly K[],
   ): AsyncIterable<Pick<RowOf<T>, K>[]> {
     const wanted = columns && columnsOfPages(columns, query.order);
-    for await (const rows of this.rowPages(query, pageSize))
-      yield (wanted ? this.picked(wanted, rows) : rows.map((row) => this.show(row))) as Pick<RowOf<T>, K>[];
+    for await (const rows of this.#rowPages(query, pageSize))
+      yield (wanted ? this.#picked(wanted, rows) : rows.map((row) => this.#show(row))) as Pick<RowOf<T>, K>[];
   }
 
   async *batches<K extends keyof RowOf<T> & string, S extends Sides>(
@@ -118,22 +115,22 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     query: Select = {},
     pageSize = BATCH_SIZE,
   ): AsyncIterable<Batch<Pick<RowOf<T>, K>, SidesOf<S>>> {
-    const view = this.held.forms.viewer(columnsOfPages(columns, query.order));
-    for await (const rows of this.rowPages(query, pageSize)) {
+    const view = this.#held.forms.viewer(columnsOfPages(columns, query.order));
+    for await (const rows of this.#rowPages(query, pageSize)) {
       const ids = rows.map(({ id }) => id);
       const row = (place: number) => view(rows[place]!) as Pick<RowOf<T>, K>;
-      yield { ids, row, sides: await this.lazySides(ids, sides) };
+      yield { ids, row, sides: await this.#lazySides(ids, sides) };
     }
   }
 
-  private async *rowPages(query: Select, pageSize: number): AsyncIterable<readonly MemoryRow[]> {
+  async *#rowPages(query: Select, pageSize: number): AsyncIterable<readonly MemoryRow[]> {
     const { where = everything, order = [], limit = Number.POSITIVE_INFINITY, offset = 0 } = query;
     if (order.length > 0) {
       // The order is fixed at the start: a row that moves meanwhile is returned once; rows that are deleted or stop
       // matching are skipped.
-      const ids = await this.read(() => select(this.memory, this.held, query).map(({ id }) => id));
+      const ids = await this.#read(() => select(this.#memory, this.#held, query).map(({ id }) => id));
       for (let at = 0; at < ids.length; at += pageSize) {
-        const page = await this.read(() => this.stillMatching(ids.slice(at, at + pageSize), where));
+        const page = await this.#read(() => this.#stillMatching(ids.slice(at, at + pageSize), where));
         if (page.length > 0) yield page;
       }
       return;
@@ -142,8 +139,8 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     for (let left = limit, skip = offset; left > 0; skip = 0) {
       const size = Math.min(left, pageSize);
       const from = after;
-      const rows = await this.read(() =>
-        select(this.memory, this.held, { where, limit: size, offset: skip, ...(from && { after: from }) }),
+      const rows = await this.#read(() =>
+        select(this.#memory, this.#held, { where, limit: size, offset: skip, ...(from && { after: from }) }),
       );
       if (rows.length > 0) yield rows;
       if (rows.length < size) return;
@@ -152,25 +149,25 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     }
   }
 
-  private stillMatching(ids: readonly number[], where: Predicate): MemoryRow[] {
-    const test = new Filter(this.memory).test(this.held, where, ids.length);
+  #stillMatching(ids: readonly number[], where: Predicate): MemoryRow[] {
+    const test = new Filter(this.#memory).test(this.#held, where, ids.length);
     const rows: MemoryRow[] = [];
     for (const id of ids) {
-      const row = this.held.rows.get(id);
+      const row = this.#held.rows.get(id);
       if (row && test(row)) rows.push(row);
     }
     return rows;
   }
 
   positionOf(row: RowOf<T>, order: readonly OrderTerm[]): Promise<Position> {
-    return this.read(() => new Ordering(this.memory, this.held, order).position(row as unknown as MemoryRow));
+    return this.#read(() => new Ordering(this.#memory, this.#held, order).position(row as unknown as MemoryRow));
   }
 
   count(where: Predicate = everything): Promise<number> {
-    return this.read(() => {
-      if (where.op === "all") return this.held.rows.size;
+    return this.#read(() => {
+      if (where.op === "all") return this.#held.rows.size;
       let count = 0;
-      for (const _ of new Filter(this.memory).rows(this.held, where)) count++;
+      for (const _ of new Filter(this.#memory).rows(this.#held, where)) count++;
       return count;
     });
   }
@@ -179,15 +176,15 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     column: keyof RowOf<T> & string,
     where: Predicate = everything,
   ): Promise<{ value: Scalar | null; count: number }[]> {
-    return this.read(() => {
+    return this.#read(() => {
       const counts = new Map<Value, number>();
       const add = (value: Value) => counts.set(value, (counts.get(value) ?? 0) + 1);
       const isSet = columnSpec(this.table, column).kind === "ids";
       if (!isSet) comparable(this.table, column);
-      const index = this.held.indexOn(column);
+      const index = this.#held.indexOn(column);
       if (index && where.op === "all") for (const value of index.keys()) counts.set(value, index.count(value));
       else
-        for (const row of new Filter(this.memory).rows(this.held, where)) {
+        for (const row of new Filter(this.#memory).rows(this.#held, where)) {
           if (!isSet) add(row[column] as Value);
           else for (const member of (row[column] as readonly number[] | null) ?? []) add(member);
         }
@@ -198,10 +195,10 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
   }
 
   max(column: keyof RowOf<T> & string, where: Predicate = everything): Promise<Scalar | null> {
-    return this.read(() => {
+    return this.#read(() => {
       comparable(this.table, column);
       let max: Value = null;
-      for (const row of new Filter(this.memory).rows(this.held, where)) {
+      for (const row of new Filter(this.#memory).rows(this.#held, where)) {
         const value = row[column] as Value;
         if (value !== null && (max === null || compareValues(value, max) > 0)) max = value;
       }
@@ -217,9 +214,9 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     rows: readonly InsertOf<T>[],
     { returning }: { readonly returning?: readonly K[] } = {},
   ): Promise<Pick<RowOf<T>, K>[]> {
-    return this.session.write((change) => {
-      const shown = this.shownBy(returning);
-      return insertRows(this.memory, this.held, change, rows as readonly InputRow[]).map(shown);
+    return this.#session.write((change) => {
+      const shown = this.#shownBy(returning);
+      return insertRows(this.#memory, this.#held, change, rows as readonly InputRow[]).map(shown);
     });
   }
 
@@ -227,21 +224,21 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     rows: readonly InsertOf<T>[],
     { returning, ...shape }: UpsertOptions<T, K>,
   ): Promise<Pick<RowOf<T>, K>[]> {
-    return this.session.write((change) => {
-      const shown = this.shownBy(returning);
-      return upsertRows(this.memory, this.held, change, rows as readonly InputRow[], shape).map(shown);
+    return this.#session.write((change) => {
+      const shown = this.#shownBy(returning);
+      return upsertRows(this.#memory, this.#held, change, rows as readonly InputRow[], shape).map(shown);
     });
   }
 
   update({ where, set }: { where: Predicate; set: Partial<InsertOf<T>> }): Promise<number> {
-    return this.session.write((change) => updateRows(this.memory, this.held, change, where, set as InputRow));
+    return this.#session.write((change) => updateRows(this.#memory, this.#held, change, where, set as InputRow));
   }
 
   updateEach(changes: readonly ({ id: number } & Partial<InsertOf<T>>)[]): Promise<number> {
-    return this.session.write((change) => updateEachRow(this.memory, this.held, change, changes));
+    return this.#session.write((change) => updateEachRow(this.#memory, this.#held, change, changes));
   }
 
   delete(where: Predicate): Promise<number> {
-    return this.session.write((change) => deleteRows(this.memory, this.held, change, where));
+    return this.#session.write((change) => deleteRows(this.#memory, this.#held, change, where));
   }
 }

@@ -15,41 +15,41 @@ export class ColumnIndex {
   /** Whether two rows may not have the same key. With `nullsDiffer`, keys with a null never conflict. */
   readonly unique: boolean;
   readonly nullsDiffer: boolean;
-  private readonly single: string | null;
-  private readonly buckets = new Map<Value, Bucket>();
+  readonly #single: string | null;
+  readonly #buckets = new Map<Value, Bucket>();
   // The sorted keys, built on first use. New keys are collected in `added`; removed keys stay in the list until it is
   // rebuilt.
-  private sorted: Value[] | null = null;
-  private added: Value[] = [];
-  private gone = 0;
+  #sorted: Value[] | null = null;
+  #added: Value[] = [];
+  #gone = 0;
 
   constructor(columns: readonly string[], unique: boolean, nullsDiffer: boolean) {
     this.columns = columns;
     this.unique = unique;
     this.nullsDiffer = nullsDiffer;
-    this.single = columns.length === 1 ? columns[0]! : null;
+    this.#single = columns.length === 1 ? columns[0]! : null;
   }
 
   keyOf(row: Readonly<Record<string, unknown>>): Value {
-    if (this.single !== null) return row[this.single] as Value;
+    if (this.#single !== null) return row[this.#single] as Value;
     let key = "";
     for (const column of this.columns) key += `${keyPart(row[column] as Value)},`;
     return key;
   }
 
   add(key: Value, id: number): void {
-    const bucket = this.buckets.get(key);
+    const bucket = this.#buckets.get(key);
     if (bucket === undefined) {
-      this.buckets.set(key, id);
-      if (this.sorted) this.added.push(key);
-    } else if (typeof bucket === "number") this.buckets.set(key, [bucket, id]);
+      this.#buckets.set(key, id);
+      if (this.#sorted) this.#added.push(key);
+    } else if (typeof bucket === "number") this.#buckets.set(key, [bucket, id]);
     else if (!Array.isArray(bucket)) bucket.add(id);
     else if (bucket.length < ARRAY_LIMIT) bucket.push(id);
-    else this.buckets.set(key, new Set(bucket).add(id));
+    else this.#buckets.set(key, new Set(bucket).add(id));
   }
 
   remove(key: Value, id: number): void {
-    const bucket = this.buckets.get(key);
+    const bucket = this.#buckets.get(key);
     if (bucket === undefined) return;
     if (Array.isArray(bucket)) {
       const at = bucket.indexOf(id);
@@ -59,18 +59,18 @@ export class ColumnIndex {
       }
     } else if (typeof bucket !== "number") bucket.delete(id);
     if (typeof bucket === "number" || sizeOf(bucket) === 0) {
-      this.buckets.delete(key);
-      if (this.sorted) this.gone++;
+      this.#buckets.delete(key);
+      if (this.#sorted) this.#gone++;
     }
   }
 
   count(key: Value): number {
-    const bucket = this.buckets.get(key);
+    const bucket = this.#buckets.get(key);
     return bucket === undefined ? 0 : sizeOf(bucket);
   }
 
   ids(key: Value): Iterable<number> & { readonly length?: number } {
-    const bucket = this.buckets.get(key);
+    const bucket = this.#buckets.get(key);
     return bucket === undefined ? [] : typeof bucket === "number" ? [bucket] : bucket;
   }
 
@@ -82,29 +82,29 @@ export class ColumnIndex {
   }
 
   keys(): IterableIterator<Value> {
-    return this.buckets.keys();
+    return this.#buckets.keys();
   }
 
   get size(): number {
-    return this.buckets.size;
+    return this.#buckets.size;
   }
 
   clear(): void {
-    this.buckets.clear();
-    this.sorted = null;
+    this.#buckets.clear();
+    this.#sorted = null;
   }
 
   /** The sorted keys, for indexes on one column. Some of them may no longer have any rows. */
   sortedKeys(): readonly Value[] {
-    if (!this.sorted || this.gone > this.sorted.length / 2) {
-      this.sorted = [...this.buckets.keys()].sort(compareValues);
-      this.added = [];
-      this.gone = 0;
-    } else if (this.added.length > 0) {
-      this.sorted = mergeSorted(this.sorted, this.added.sort(compareValues));
-      this.added = [];
+    if (!this.#sorted || this.#gone > this.#sorted.length / 2) {
+      this.#sorted = [...this.#buckets.keys()].sort(compareValues);
+      this.#added = [];
+      this.#gone = 0;
+    } else if (this.#added.length > 0) {
+      this.#sorted = mergeSorted(this.#sorted, this.#added.sort(compareValues));
+      this.#added = [];
     }
-    return this.sorted;
+    return this.#sorted;
   }
 }
 

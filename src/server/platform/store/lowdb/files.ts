@@ -33,30 +33,30 @@ export interface StoreFiles {
 const READ_SIZE = 1 << 20;
 
 class RealFile implements StoreFile {
-  private readonly handle: FileHandle;
+  readonly #handle: FileHandle;
 
   constructor(handle: FileHandle) {
-    this.handle = handle;
+    this.#handle = handle;
   }
 
   async write(bytes: Uint8Array, position: number): Promise<void> {
     let done = 0;
     while (done < bytes.length) {
-      const { bytesWritten } = await this.handle.write(bytes, done, bytes.length - done, position + done);
+      const { bytesWritten } = await this.#handle.write(bytes, done, bytes.length - done, position + done);
       done += bytesWritten;
     }
   }
 
   sync(): Promise<void> {
-    return this.handle.datasync();
+    return this.#handle.datasync();
   }
 
   truncate(size: number): Promise<void> {
-    return this.handle.truncate(size);
+    return this.#handle.truncate(size);
   }
 
   close(): Promise<void> {
-    return this.handle.close();
+    return this.#handle.close();
   }
 }
 

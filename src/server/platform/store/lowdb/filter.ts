@@ -36,11 +36,11 @@ function holds(sorted: readonly number[], value: number): boolean {
 
 /** Evaluates the predicates of one query: the result of an inner query is computed once and reused for every row. */
 export class Filter {
-  private readonly memory: Memory;
-  private readonly sets = new Map<Predicate, ReadonlySet<Value>>();
+  readonly #memory: Memory;
+  readonly #sets = new Map<Predicate, ReadonlySet<Value>>();
 
   constructor(memory: Memory) {
-    this.memory = memory;
+    this.#memory = memory;
   }
 
   /** The matching rows, in no particular order. */
@@ -98,7 +98,7 @@ export class Filter {
         return holdsAny(column, values);
       }
       case "hasOf":
-        return this.hasOfTest(memoryTable, where);
+        return this.#hasOfTest(memoryTable, where);
       case "contains": {
         const { column } = where;
         if (columnSpec(table, column).kind !== "text") throw new Error(`${table.name}.${column}: not a text column`);
@@ -127,12 +127,12 @@ export class Filter {
         return (row) => !test(row);
       }
       case "exists":
-        return this.existsTest(memoryTable, where, among);
+        return this.#existsTest(memoryTable, where, among);
     }
   }
 
-  private existsTest(memoryTable: MemoryTable, where: Exists, among: number): Test {
-    const inner = this.memory.of(where.table);
+  #existsTest(memoryTable: MemoryTable, where: Exists, among: number): Test {
+    const inner = this.#memory.of(where.table);
     comparable(memoryTable.table, where.local);
     comparable(where.table, where.column);
     const { local, column } = where;
@@ -146,7 +146,7 @@ export class Filter {
         const value = row[local] as Value;
         return value !== null && (onId ? inner.rows.has(value as number) : index!.count(value) > 0);
       };
-    if (among * perProbe < innerCost && !this.sets.has(where)) {
+    if (among * perProbe < innerCost && !this.#sets.has(where)) {
       const test = this.test(inner, where.where, among * perProbe);
       return (row) => {
         const value = row[local] as Value;
@@ -160,31 +160,31 @@ export class Filter {
     }
     // Validated here so that a wrong query fails even if no row is tested.
     this.test(inner, where.where, 0);
-    return (row) => row[local] !== null && this.valuesOf(where).has(row[local] as Value);
+    return (row) => row[local] !== null && this.#valuesOf(where).has(row[local] as Value);
   }
 
-  private hasOfTest(memoryTable: MemoryTable, where: HasOf): Test {
+  #hasOfTest(memoryTable: MemoryTable, where: HasOf): Test {
     const { column, table, from } = where;
     if (columnSpec(memoryTable.table, column).kind !== "ids")
       throw new Error(`${memoryTable.table.name}.${column}: not an ids column`);
     comparable(table, from);
-    this.test(this.memory.of(table), where.where, 0);
+    this.test(this.#memory.of(table), where.where, 0);
     let test: Test | null = null;
     return (row) => {
-      test ??= holdsAny(column, [...this.valuesOf(where)] as number[]);
+      test ??= holdsAny(column, [...this.#valuesOf(where)] as number[]);
       return test(row);
     };
   }
 
   /** All values of the inner column in the rows that match the inner predicate. */
-  private valuesOf(where: Exists | HasOf): ReadonlySet<Value> {
-    const known = this.sets.get(where);
+  #valuesOf(where: Exists | HasOf): ReadonlySet<Value> {
+    const known = this.#sets.get(where);
     if (known) return known;
     const values = new Set<Value>();
     const column = where.op === "exists" ? where.column : where.from;
-    for (const row of this.rows(this.memory.of(where.table), where.where)) values.add(row[column] as Value);
+    for (const row of this.rows(this.#memory.of(where.table), where.where)) values.add(row[column] as Value);
     values.delete(null);
-    this.sets.set(where, values);
+    this.#sets.set(where, values);
     return values;
   }
 
@@ -211,17 +211,17 @@ export class Filter {
       case "gte":
         return rangePlan(memoryTable, where.column, [where]);
       case "and":
-        return this.andPlan(memoryTable, where.parts);
+        return this.#andPlan(memoryTable, where.parts);
       case "or":
-        return this.orPlan(memoryTable, where.parts);
+        return this.#orPlan(memoryTable, where.parts);
       case "exists":
-        return this.existsPlan(memoryTable, where);
+        return this.#existsPlan(memoryTable, where);
       default:
         return null;
     }
   }
 
-  private andPlan(memoryTable: MemoryTable, parts: readonly Predicate[]): Plan | null {
+  #andPlan(memoryTable: MemoryTable, parts: readonly Predicate[]): Plan | null {
     const plans: (Plan | null)[] = [];
     const equal = new Map<string, Value>();
     const ranges = new Map<string, Range[]>();
@@ -241,7 +241,7 @@ export class Filter {
     return plans.reduce((best, plan) => (plan && (!best || plan.cost < best.cost) ? plan : best), null);
   }
 
-  private orPlan(memoryTable: MemoryTable, parts: readonly Predicate[]): Plan | null {
+  #orPlan(memoryTable: MemoryTable, parts: readonly Predicate[]): Plan | null {
     const plans: Plan[] = [];
     for (const part of parts) {
       const plan = this.plan(memoryTable, part);
@@ -260,16 +260,16 @@ export class Filter {
     };
   }
 
-  private existsPlan(memoryTable: MemoryTable, where: Exists): Plan | null {
+  #existsPlan(memoryTable: MemoryTable, where: Exists): Plan | null {
     const index = memoryTable.indexOn(where.local);
     if (where.local !== "id" && !index) return null;
-    const inner = this.memory.of(where.table);
+    const inner = this.#memory.of(where.table);
     const cost = this.plan(inner, where.where)?.cost ?? inner.rows.size;
     // The inner query covers half of the rows or more: testing every row is as fast.
     if (cost * 2 > memoryTable.rows.size) return null;
     return {
       cost: index ? Math.ceil((cost * memoryTable.rows.size) / Math.max(1, index.size)) : cost,
-      ids: () => idsOf(index, this.valuesOf(where)),
+      ids: () => idsOf(index, this.#valuesOf(where)),
     };
   }
 }

@@ -11,13 +11,13 @@ interface Waiting {
  * rolled back.
  */
 export class Gate {
-  private holder: object | null = null;
-  private readonly line: Waiting[] = [];
-  private readonly inside = new AsyncLocalStorage<object>();
-  private idle: (() => void)[] = [];
+  #holder: object | null = null;
+  readonly #line: Waiting[] = [];
+  readonly #inside = new AsyncLocalStorage<object>();
+  #idle: (() => void)[] = [];
 
-  private refuseDeadlock(): void {
-    if (this.holder !== null && this.inside.getStore() === this.holder)
+  #refuseDeadlock(): void {
+    if (this.#holder !== null && this.#inside.getStore() === this.#holder)
       throw new Error("inside a transaction, use only the store that is passed in: the outer store would deadlock");
   }
 
@@ -32,26 +32,26 @@ export class Gate {
         }
         return false;
       };
-      if (this.holder === null) {
+      if (this.#holder === null) {
         run();
         return;
       }
-      this.refuseDeadlock();
-      this.line.push({ run });
+      this.#refuseDeadlock();
+      this.#line.push({ run });
     });
   }
 
   /** Acquires the gate; it stays locked until `release`. */
   async enter(holder: object): Promise<void> {
-    if (this.holder === null) {
-      this.holder = holder;
+    if (this.#holder === null) {
+      this.#holder = holder;
       return;
     }
-    this.refuseDeadlock();
+    this.#refuseDeadlock();
     await new Promise<void>((resolve) => {
-      this.line.push({
+      this.#line.push({
         run: () => {
-          this.holder = holder;
+          this.#holder = holder;
           resolve();
           return true;
         },
@@ -61,25 +61,25 @@ export class Gate {
 
   /** Runs `work` in a context in which a call to the outer store can be detected. */
   within<R>(holder: object, work: () => Promise<R>): Promise<R> {
-    return this.inside.run(holder, work);
+    return this.#inside.run(holder, work);
   }
 
   release(): void {
-    this.holder = null;
-    while (this.line.length > 0) if (this.line.shift()!.run()) return;
-    const waiting = this.idle;
-    this.idle = [];
+    this.#holder = null;
+    while (this.#line.length > 0) if (this.#line.shift()!.run()) return;
+    const waiting = this.#idle;
+    this.#idle = [];
     for (const resolve of waiting) resolve();
   }
 
   /** Node passes the context of every gate that was used on to each promise, until it is disabled. */
   close(): void {
-    this.inside.disable();
+    this.#inside.disable();
   }
 
   /** Resolves when no transaction is open or waiting. */
   async whenIdle(): Promise<void> {
-    if (this.holder === null) return;
-    await new Promise<void>((resolve) => this.idle.push(resolve));
+    if (this.#holder === null) return;
+    await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 }

@@ -48,13 +48,13 @@ interface JournalEvents {
 const PROBE = encodeLine(`[${" ".repeat(64 * 1024)}]`);
 
 export class Journal {
-  private current: OpenJournal;
-  private next = new Group();
-  private writing: Group | null = null;
-  private running: Promise<void> = Promise.resolve();
-  private scheduled = false;
-  private readonly between: (() => Promise<void>)[] = [];
-  private readonly events: JournalEvents;
+  #current: OpenJournal;
+  #next = new Group();
+  #writing: Group | null = null;
+  #running: Promise<void> = Promise.resolve();
+  #scheduled = false;
+  readonly #between: (() => Promise<void>)[] = [];
+  readonly #events: JournalEvents;
   trouble: Trouble | null = null;
   cause: Error | null = null;
   groups = 0;
@@ -63,20 +63,20 @@ export class Journal {
   lastSyncMs = 0;
 
   constructor(current: OpenJournal, events: JournalEvents) {
-    this.current = current;
-    this.events = events;
+    this.#current = current;
+    this.#events = events;
   }
 
   get bytes(): number {
-    return this.current.size;
+    return this.#current.size;
   }
 
   get generation(): number {
-    return this.current.generation;
+    return this.#current.generation;
   }
 
   get pending(): number {
-    return this.next.commits.length + (this.writing?.commits.length ?? 0);
+    return this.#next.commits.length + (this.#writing?.commits.length ?? 0);
   }
 
   assertWritable(): void {
@@ -86,46 +86,46 @@ export class Journal {
 
   stage(commit: Commit): void {
     this.assertWritable();
-    this.next.commits.push(commit);
+    this.#next.commits.push(commit);
   }
 
   /** Resolves when all staged commits are durable; rejects if they were rolled back. */
   flush(): Promise<void> {
-    if (this.next.commits.length === 0) return this.writing?.done ?? Promise.resolve();
-    const { done } = this.next;
-    this.schedule();
+    if (this.#next.commits.length === 0) return this.#writing?.done ?? Promise.resolve();
+    const { done } = this.#next;
+    this.#schedule();
     return done;
   }
 
   /** Runs `work` between two groups, while nothing is being written. */
   async betweenGroups<R>(work: () => Promise<R>): Promise<R> {
     return new Promise<R>((resolve, reject) => {
-      this.between.push(() => work().then(resolve, reject));
-      this.schedule();
+      this.#between.push(() => work().then(resolve, reject));
+      this.#schedule();
     });
   }
 
-  private schedule(): void {
-    if (this.scheduled) return;
-    this.scheduled = true;
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
     // Deferred until the microtasks of this turn have run, so that simultaneous commits are synced together.
-    this.running = Promise.resolve().then(() => this.run());
+    this.#running = Promise.resolve().then(() => this.#run());
   }
 
-  private async run(): Promise<void> {
-    while (this.between.length > 0 || this.next.commits.length > 0) {
-      await this.between.shift()?.();
-      if (this.next.commits.length > 0) await this.writeGroup();
+  async #run(): Promise<void> {
+    while (this.#between.length > 0 || this.#next.commits.length > 0) {
+      await this.#between.shift()?.();
+      if (this.#next.commits.length > 0) await this.#writeGroup();
     }
-    this.scheduled = false;
+    this.#scheduled = false;
   }
 
-  private async writeGroup(): Promise<void> {
-    const group = this.next;
-    this.next = new Group();
-    this.writing = group;
-    const { current } = this;
-    const bytes = this.encode(group, current.nextLine);
+  async #writeGroup(): Promise<void> {
+    const group = this.#next;
+    this.#next = new Group();
+    this.#writing = group;
+    const current = this.#current;
+    const bytes = this.#encode(group, current.nextLine);
     try {
       await current.file.write(bytes, current.size);
     } catch (error) {
@@ -133,7 +133,7 @@ export class Journal {
         () => true,
         () => false,
       );
-      this.fail(group, cut ? "tail" : "unknown", error as Error);
+      this.#fail(group, cut ? "tail" : "unknown", error as Error);
       return;
     }
     const start = performance.now();
@@ -144,7 +144,7 @@ export class Journal {
       // succeed and prove nothing. So this file is never written again; a new generation replaces it. It is truncated
       // only in case the server crashes before that.
       await current.file.truncate(current.size).catch(() => {});
-      this.fail(group, "unknown", error as Error);
+      this.#fail(group, "unknown", error as Error);
       return;
     }
     this.lastSyncMs = performance.now() - start;
@@ -152,12 +152,12 @@ export class Journal {
     this.sureLines = current.nextLine;
     for (const commit of group.commits) current.nextLine += Math.max(1, commit.lines.length);
     this.groups++;
-    this.writing = null;
+    this.#writing = null;
     group.resolve();
-    this.events.onGroup();
+    this.#events.onGroup();
   }
 
-  private encode(group: Group, first: number): Buffer {
+  #encode(group: Group, first: number): Buffer {
     const parts: Buffer[] = [];
     let number = first;
     for (const { lines } of group.commits)
@@ -171,13 +171,13 @@ export class Journal {
    * Rolls back everything that is not durable, newest first, because later transactions may have read the earlier
    * ones.
    */
-  private fail(group: Group, trouble: Trouble, cause: Error): void {
+  #fail(group: Group, trouble: Trouble, cause: Error): void {
     this.trouble = trouble;
     this.cause = cause;
-    this.writing = null;
-    const later = this.next;
-    this.next = new Group();
-    this.events.onFailure(trouble, cause);
+    this.#writing = null;
+    const later = this.#next;
+    this.#next = new Group();
+    this.#events.onFailure(trouble, cause);
     for (const { commits } of [later, group]) for (const commit of commits.toReversed()) commit.undo();
     const error = new StoreUnavailable(`the journal cannot be written: ${cause.message}`, { cause });
     group.reject(error);
@@ -188,7 +188,7 @@ export class Journal {
   distrust(cause: Error): void {
     this.trouble = "unknown";
     this.cause = cause;
-    this.events.onFailure("unknown", cause);
+    this.#events.onFailure("unknown", cause);
   }
 
   /**
@@ -196,7 +196,7 @@ export class Journal {
    * no longer be trusted.
    */
   async probe(): Promise<void> {
-    const { file, size } = this.current;
+    const { file, size } = this.#current;
     try {
       await file.write(PROBE, size);
       await file.truncate(size);
@@ -217,8 +217,8 @@ export class Journal {
 
   /** Switches to another file. Called between groups or after a failure. */
   async replace(journal: OpenJournal): Promise<void> {
-    const old = this.current;
-    this.current = journal;
+    const old = this.#current;
+    this.#current = journal;
     this.sureLines = 0;
     this.trouble = null;
     await old.file.close().catch(() => {});
@@ -226,7 +226,7 @@ export class Journal {
 
   async close(): Promise<void> {
     await this.flush().catch(() => {});
-    await this.running;
-    await this.current.file.close().catch(() => {});
+    await this.#running;
+    await this.#current.file.close().catch(() => {});
   }
 }

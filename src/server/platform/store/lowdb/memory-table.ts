@@ -8,15 +8,15 @@ export class MemoryTable {
   readonly table: Table;
   readonly forms: RowForms;
   readonly rows = new Map<number, MemoryRow>();
-  private readonly all: ColumnIndex[];
+  readonly #all: ColumnIndex[];
   /** Whether the store assigns the ids (otherwise the rows share the ids of another table). */
   readonly ownIds: boolean;
   nextId = 1;
   // Ids in ascending order. May include ids of deleted rows, so that a delete need not search the list.
-  private order: number[] = [];
-  private sorted = true;
-  private readonly byColumn = new Map<string, ColumnIndex>();
-  private readonly folded = new Map<string, FoldedIndex>();
+  #order: number[] = [];
+  #sorted = true;
+  readonly #byColumn = new Map<string, ColumnIndex>();
+  readonly #folded = new Map<string, FoldedIndex>();
 
   constructor(table: Table, forms: RowForms) {
     this.table = table;
@@ -28,27 +28,27 @@ export class MemoryTable {
     for (const columns of table.indexes) indexes.push(new ColumnIndex(columns, false, false));
     for (const index of indexes) {
       const [first] = index.columns;
-      if (index.columns.length === 1 && !this.byColumn.has(first!)) this.byColumn.set(first!, index);
+      if (index.columns.length === 1 && !this.#byColumn.has(first!)) this.#byColumn.set(first!, index);
     }
-    this.all = indexes;
+    this.#all = indexes;
   }
 
   get indexes(): readonly ColumnIndex[] {
-    return this.all;
+    return this.#all;
   }
 
   indexOn(column: string): ColumnIndex | null {
-    return this.byColumn.get(column) ?? null;
+    return this.#byColumn.get(column) ?? null;
   }
 
   /** The index on an indexed column by its text in lower case. Built on first use, because few columns are searched so. */
   foldedIndexOn(column: string): FoldedIndex | null {
-    const known = this.folded.get(column);
-    if (known || !this.byColumn.has(column)) return known ?? null;
+    const known = this.#folded.get(column);
+    if (known || !this.#byColumn.has(column)) return known ?? null;
     const index = new FoldedIndex(column);
     for (const [id, row] of this.rows) index.add(index.keyOf(row), id);
-    this.folded.set(column, index);
-    this.all.push(index);
+    this.#folded.set(column, index);
+    this.#all.push(index);
     return index;
   }
 
@@ -82,11 +82,11 @@ export class MemoryTable {
       return;
     }
     if (!this.rows.has(id)) {
-      const last = this.order.length === 0 ? Number.NEGATIVE_INFINITY : this.order[this.order.length - 1]!;
-      if (id > last) this.order.push(id);
-      else if (!this.sorted || this.order[this.placeOf(id)] !== id) {
-        this.order.push(id);
-        this.sorted = false;
+      const last = this.#order.length === 0 ? Number.NEGATIVE_INFINITY : this.#order[this.#order.length - 1]!;
+      if (id > last) this.#order.push(id);
+      else if (!this.#sorted || this.#order[this.placeOf(id)] !== id) {
+        this.#order.push(id);
+        this.#sorted = false;
       }
       if (id >= this.nextId) this.nextId = id + 1;
     }
@@ -102,27 +102,27 @@ export class MemoryTable {
 
   clear(): void {
     this.rows.clear();
-    this.order = [];
-    this.sorted = true;
+    this.#order = [];
+    this.#sorted = true;
     this.buildIndexes();
   }
 
   /** All ids in ascending order, possibly including ids of deleted rows. */
   idOrder(): readonly number[] {
-    if (!this.sorted || this.order.length > 2 * this.rows.size + 100) {
-      this.order = [...this.rows.keys()].sort((a, b) => a - b);
-      this.sorted = true;
+    if (!this.#sorted || this.#order.length > 2 * this.rows.size + 100) {
+      this.#order = [...this.rows.keys()].sort((a, b) => a - b);
+      this.#sorted = true;
     }
-    return this.order;
+    return this.#order;
   }
 
   /** The position in `idOrder` where the id is or would be inserted. */
   placeOf(id: number): number {
     let low = 0;
-    let high = this.order.length;
+    let high = this.#order.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.order[middle]! < id) low = middle + 1;
+      if (this.#order[middle]! < id) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -14,8 +14,8 @@ interface Reference {
 /** All data of the store; lowdb calls this its `data`. */
 export class Memory {
   readonly tables = new Map<string, MemoryTable>();
-  private readonly outgoing = new Map<MemoryTable, Reference[]>();
-  private readonly incoming = new Map<MemoryTable, Reference[]>();
+  readonly #outgoing = new Map<MemoryTable, Reference[]>();
+  readonly #incoming = new Map<MemoryTable, Reference[]>();
 
   constructor(tables: Tables, cipher: Cipher, frozen: boolean) {
     for (const table of Object.values(tables)) {
@@ -23,18 +23,18 @@ export class Memory {
       this.tables.set(table.name, new MemoryTable(table, new RowForms(table, cipher, frozen)));
     }
     for (const memoryTable of this.tables.values()) {
-      this.outgoing.set(memoryTable, []);
-      this.incoming.set(memoryTable, []);
+      this.#outgoing.set(memoryTable, []);
+      this.#incoming.set(memoryTable, []);
     }
-    for (const from of this.tables.values()) this.link(from);
+    for (const from of this.tables.values()) this.#link(from);
   }
 
-  private link(from: MemoryTable): void {
+  #link(from: MemoryTable): void {
     for (const [column, { spec }] of Object.entries(from.table.columns)) {
       if (spec.to === null || (spec.kind !== "ref" && spec.kind !== "id")) continue;
       const reference = { from, column, to: this.named(spec.to), onDelete: spec.onDelete };
-      this.outgoing.get(from)!.push(reference);
-      this.incoming.get(reference.to)!.push(reference);
+      this.#outgoing.get(from)!.push(reference);
+      this.#incoming.get(reference.to)!.push(reference);
     }
   }
 
@@ -49,11 +49,11 @@ export class Memory {
   }
 
   referencesOf(memoryTable: MemoryTable): readonly Reference[] {
-    return this.outgoing.get(memoryTable)!;
+    return this.#outgoing.get(memoryTable)!;
   }
 
   referencesTo(memoryTable: MemoryTable): readonly Reference[] {
-    return this.incoming.get(memoryTable)!;
+    return this.#incoming.get(memoryTable)!;
   }
 
   /** The rows whose reference has this id. */

@@ -1,18 +1,18 @@
 /** Delivers messages within this process, which is the only server with this engine. */
 export class Messages {
-  private readonly listeners = new Map<string, Set<(payload: string) => void>>();
-  private readonly onError: (error: Error) => void;
+  readonly #listeners = new Map<string, Set<(payload: string) => void>>();
+  readonly #onError: (error: Error) => void;
 
   constructor(onError: (error: Error) => void) {
-    this.onError = onError;
+    this.#onError = onError;
   }
 
   send(channel: string, payload: string): void {
-    for (const listener of [...(this.listeners.get(channel) ?? [])]) {
+    for (const listener of [...(this.#listeners.get(channel) ?? [])]) {
       try {
         listener(payload);
       } catch (error) {
-        this.onError(error as Error);
+        this.#onError(error as Error);
       }
     }
   }
@@ -20,14 +20,14 @@ export class Messages {
   listen(channel: string, listener: (payload: string) => void): () => void {
     // Wrapped in a new function for each call, because the same listener may be registered twice.
     const own = (payload: string) => listener(payload);
-    const known = this.listeners.get(channel) ?? new Set();
-    this.listeners.set(channel, known);
+    const known = this.#listeners.get(channel) ?? new Set();
+    this.#listeners.set(channel, known);
     known.add(own);
     return () => void known.delete(own);
   }
 
   clear(): void {
-    this.listeners.clear();
+    this.#listeners.clear();
   }
 }
 

@@ -14,22 +14,22 @@ interface Term {
 
 /** Compares rows by the terms, then by id in the direction of the last term. */
 export class Ordering {
-  private readonly terms: readonly Term[];
+  readonly #terms: readonly Term[];
 
   constructor(memory: Memory, memoryTable: MemoryTable, order: readonly OrderTerm[]) {
     const terms = order.map((term) => readTerm(memory, memoryTable, term));
     const last = terms.at(-1)?.sign ?? 1;
-    this.terms = [...terms, { sign: last, value: (row) => row.id }];
+    this.#terms = [...terms, { sign: last, value: (row) => row.id }];
   }
 
   position(row: MemoryRow): Value[] {
-    return this.terms.map((term) => term.value(row));
+    return this.#terms.map((term) => term.value(row));
   }
 
   /** Negative if the row comes before the position. */
   compare(row: MemoryRow, position: Position): number {
-    for (let i = 0; i < this.terms.length; i++) {
-      const term = this.terms[i]!;
+    for (let i = 0; i < this.#terms.length; i++) {
+      const term = this.#terms[i]!;
       const order = compareValues(term.value(row), position[i]!);
       if (order !== 0) return order * term.sign;
     }
@@ -37,17 +37,17 @@ export class Ordering {
   }
 
   comparePositions(a: Position, b: Position): number {
-    for (let i = 0; i < this.terms.length; i++) {
+    for (let i = 0; i < this.#terms.length; i++) {
       const order = compareValues(a[i]!, b[i]!);
-      if (order !== 0) return order * this.terms[i]!.sign;
+      if (order !== 0) return order * this.#terms[i]!.sign;
     }
     return 0;
   }
 
   /** Validates a position from outside and cleans its values for comparison. */
   accept(position: Position): Position {
-    if (position.length !== this.terms.length)
-      throw new Error(`a position in this order has ${this.terms.length} values, not ${position.length}`);
+    if (position.length !== this.#terms.length)
+      throw new Error(`a position in this order has ${this.#terms.length} values, not ${position.length}`);
     return position.map((value) => (value === null ? null : cleanScalar(value)));
   }
 }
@@ -71,56 +71,56 @@ interface PlacedRow {
 
 /** The first `count` rows of those offered, kept in a heap with the last of them at the top. */
 class FirstFew {
-  private readonly heap: PlacedRow[] = [];
-  private readonly ordering: Ordering;
-  private readonly count: number;
+  readonly #heap: PlacedRow[] = [];
+  readonly #ordering: Ordering;
+  readonly #count: number;
 
   constructor(ordering: Ordering, count: number) {
-    this.ordering = ordering;
-    this.count = count;
+    this.#ordering = ordering;
+    this.#count = count;
   }
 
   offer(row: MemoryRow): void {
-    const { heap } = this;
-    if (heap.length < this.count) {
-      heap.push({ row, position: this.ordering.position(row) });
-      this.up(heap.length - 1);
-    } else if (this.ordering.compare(row, heap[0]!.position) < 0) {
-      heap[0] = { row, position: this.ordering.position(row) };
-      this.down();
+    const heap = this.#heap;
+    if (heap.length < this.#count) {
+      heap.push({ row, position: this.#ordering.position(row) });
+      this.#up(heap.length - 1);
+    } else if (this.#ordering.compare(row, heap[0]!.position) < 0) {
+      heap[0] = { row, position: this.#ordering.position(row) };
+      this.#down();
     }
   }
 
-  private after(a: number, b: number): boolean {
-    return this.ordering.comparePositions(this.heap[a]!.position, this.heap[b]!.position) > 0;
+  #after(a: number, b: number): boolean {
+    return this.#ordering.comparePositions(this.#heap[a]!.position, this.#heap[b]!.position) > 0;
   }
 
-  private swap(a: number, b: number): void {
-    [this.heap[a], this.heap[b]] = [this.heap[b]!, this.heap[a]!];
+  #swap(a: number, b: number): void {
+    [this.#heap[a], this.#heap[b]] = [this.#heap[b]!, this.#heap[a]!];
   }
 
-  private up(from: number): void {
+  #up(from: number): void {
     for (let at = from; at > 0; ) {
       const parent = (at - 1) >> 1;
-      if (!this.after(at, parent)) return;
-      this.swap(at, parent);
+      if (!this.#after(at, parent)) return;
+      this.#swap(at, parent);
       at = parent;
     }
   }
 
-  private down(): void {
+  #down(): void {
     for (let at = 0; ; ) {
       let last = at;
       for (const child of [2 * at + 1, 2 * at + 2])
-        if (child < this.heap.length && this.after(child, last)) last = child;
+        if (child < this.#heap.length && this.#after(child, last)) last = child;
       if (last === at) return;
-      this.swap(at, last);
+      this.#swap(at, last);
       at = last;
     }
   }
 
   rows(): MemoryRow[] {
-    return sortPlaced(this.ordering, this.heap);
+    return sortPlaced(this.#ordering, this.#heap);
   }
 }
 

@@ -35,90 +35,90 @@ const RETRY_MS = [10, 50, 100, 200, 500, 1_000];
 const SNAPSHOT_RETRY_MS = 30_000;
 
 export class Persistence implements Adapter<Memory> {
-  private readonly options: PersistenceOptions;
-  private readonly memory: Memory;
-  private journal!: Journal;
-  private failures = 0;
-  private closed = false;
-  private compaction: Promise<void> | null = null;
-  private compactionPausedUntil = 0;
-  private recovery: Promise<void> = Promise.resolve();
-  private generationsTried = 0;
-  private wake: (() => void) | null = null;
+  readonly #options: PersistenceOptions;
+  readonly #memory: Memory;
+  #journal!: Journal;
+  #failures = 0;
+  #closed = false;
+  #compaction: Promise<void> | null = null;
+  #compactionPausedUntil = 0;
+  #recovery: Promise<void> = Promise.resolve();
+  #generationsTried = 0;
+  #wake: (() => void) | null = null;
   /** Total size of the older journals that the next snapshot replaces; excludes the current journal. */
-  private olderBytes = 0;
-  private snapshotSize = 0;
-  private snapshotMs = 0;
-  private obsolete: string[] = [];
-  private record: ProgressRecord = { snapshot: 0, journal: 1, lines: 0 };
+  #olderBytes = 0;
+  #snapshotSize = 0;
+  #snapshotMs = 0;
+  #obsolete: string[] = [];
+  #record: ProgressRecord = { snapshot: 0, journal: 1, lines: 0 };
 
   constructor(memory: Memory, options: PersistenceOptions) {
-    this.memory = memory;
-    this.options = options;
+    this.#memory = memory;
+    this.#options = options;
   }
 
   async read(): Promise<Memory> {
-    const { files, dir, cipher, log, readOnly } = this.options;
-    const loaded = await load(files, dir, this.memory, cipher);
-    if (readOnly) return this.memory;
+    const { files, dir, cipher, log, readOnly } = this.#options;
+    const loaded = await load(files, dir, this.#memory, cipher);
+    if (readOnly) return this.#memory;
     for (const name of loaded.leftovers) await files.unlink(join(dir, name));
     if (loaded.torn > 0)
       log?.warn({ file: journalName(loaded.generation), bytes: loaded.torn }, "dropped the torn end of the journal");
-    this.snapshotSize = loaded.snapshotBytes;
-    this.olderBytes = loaded.olderBytes;
-    this.obsolete = [...loaded.older];
-    this.journal = new Journal(await this.openJournal(loaded), {
-      onFailure: (trouble, cause) => this.failed(trouble, cause),
-      onGroup: () => this.compactWhenDue(),
+    this.#snapshotSize = loaded.snapshotBytes;
+    this.#olderBytes = loaded.olderBytes;
+    this.#obsolete = [...loaded.older];
+    this.#journal = new Journal(await this.#openJournal(loaded), {
+      onFailure: (trouble, cause) => this.#failed(trouble, cause),
+      onGroup: () => this.#compactWhenDue(),
     });
-    await this.openRecord(loaded);
-    return this.memory;
+    await this.#openRecord(loaded);
+    return this.#memory;
   }
 
-  private async openRecord({ record, base, size, generation }: LoadedStore): Promise<void> {
+  async #openRecord({ record, base, size, generation }: LoadedStore): Promise<void> {
     if (record !== null && record !== "unreadable") {
-      this.record = record;
+      this.#record = record;
       return;
     }
     if (record === "unreadable")
-      this.options.log?.warn(
+      this.#options.log?.warn(
         { file: RECORD_NAME },
         "the record of the store's files could not be read and is written again",
       );
-    const writing = this.keepRecord({ snapshot: base, journal: generation, lines: 0 });
+    const writing = this.#keepRecord({ snapshot: base, journal: generation, lines: 0 });
     // A store with data must be readable even when the disk is full.
-    await (size === null ? writing : writing.catch((error: Error) => this.recordFailed(error)));
+    await (size === null ? writing : writing.catch((error: Error) => this.#recordFailed(error)));
   }
 
-  private async keepRecord(record: ProgressRecord): Promise<void> {
-    await writeRecord(this.options.files, this.options.dir, record);
-    this.record = record;
+  async #keepRecord(record: ProgressRecord): Promise<void> {
+    await writeRecord(this.#options.files, this.#options.dir, record);
+    this.#record = record;
   }
 
   /** Safe to ignore: an older record only promises less than there is. */
-  private recordFailed(error: Error): void {
-    this.options.log?.warn({ err: error, file: RECORD_NAME }, "the record of the store's files could not be written");
+  #recordFailed(error: Error): void {
+    this.#options.log?.warn({ err: error, file: RECORD_NAME }, "the record of the store's files could not be written");
   }
 
   /** lowdb calls this after each change. Resolves when all staged commits are durable. */
   async write(): Promise<void> {
-    if (!this.options.readOnly) await this.journal.flush();
+    if (!this.#options.readOnly) await this.#journal.flush();
   }
 
   stage(commit: Commit): void {
     this.assertWritable();
-    this.journal.stage(commit);
+    this.#journal.stage(commit);
   }
 
   assertWritable(): void {
-    if (this.closed) throw new StoreUnavailable("the store is closed");
-    if (this.options.readOnly) throw new StoreUnavailable("the store was opened read-only");
-    this.journal.assertWritable();
+    if (this.#closed) throw new StoreUnavailable("the store is closed");
+    if (this.#options.readOnly) throw new StoreUnavailable("the store was opened read-only");
+    this.#journal.assertWritable();
   }
 
-  private async openJournal({ generation, size, torn, nextLine }: LoadedStore): Promise<OpenJournal> {
-    if (size === null) return this.createJournal(generation);
-    const file = await this.options.files.open(join(this.options.dir, journalName(generation)));
+  async #openJournal({ generation, size, torn, nextLine }: LoadedStore): Promise<OpenJournal> {
+    if (size === null) return this.#createJournal(generation);
+    const file = await this.#options.files.open(join(this.#options.dir, journalName(generation)));
     if (torn > 0) {
       await file.truncate(size);
       await file.sync();
@@ -130,12 +130,12 @@ export class Persistence implements Adapter<Memory> {
    * The journal is renamed to its final name once its header is durable: a journal without a header is damaged, not
    * new.
    */
-  private async createJournal(generation: number): Promise<OpenJournal> {
-    const { files, dir, cipher } = this.options;
+  async #createJournal(generation: number): Promise<OpenJournal> {
+    const { files, dir, cipher } = this.#options;
     const path = join(dir, journalName(generation));
     const file = await files.create(`${path}.tmp`);
     try {
-      const header = headerLine("journal", generation, this.memory, cipher);
+      const header = headerLine("journal", generation, this.#memory, cipher);
       await file.write(header, 0);
       await file.sync();
       await files.rename(`${path}.tmp`, path);
@@ -148,14 +148,14 @@ export class Persistence implements Adapter<Memory> {
     }
   }
 
-  private compactWhenDue(): void {
-    const bytes = this.journal.bytes + this.olderBytes;
-    if (bytes <= Math.max(this.options.snapshotBytes, this.snapshotSize)) return;
-    if (this.compaction || this.closed || performance.now() < this.compactionPausedUntil) return;
+  #compactWhenDue(): void {
+    const bytes = this.#journal.bytes + this.#olderBytes;
+    if (bytes <= Math.max(this.#options.snapshotBytes, this.#snapshotSize)) return;
+    if (this.#compaction || this.#closed || performance.now() < this.#compactionPausedUntil) return;
     this.compact().catch((error: Error) => {
       if (error instanceof SnapshotAborted) return;
-      this.compactionPausedUntil = performance.now() + SNAPSHOT_RETRY_MS;
-      this.options.log?.error({ err: error }, "the snapshot failed; the journal keeps growing");
+      this.#compactionPausedUntil = performance.now() + SNAPSHOT_RETRY_MS;
+      this.#options.log?.error({ err: error }, "the snapshot failed; the journal keeps growing");
     });
   }
 
@@ -164,65 +164,65 @@ export class Persistence implements Adapter<Memory> {
    * point.
    */
   compact(): Promise<void> {
-    this.compaction ??= this.nextGeneration().finally(() => {
-      this.compaction = null;
+    this.#compaction ??= this.#nextGeneration().finally(() => {
+      this.#compaction = null;
     });
-    return this.compaction;
+    return this.#compaction;
   }
 
-  private async nextGeneration(): Promise<void> {
-    const failures = this.failures;
+  async #nextGeneration(): Promise<void> {
+    const failures = this.#failures;
     const check = () => {
-      if (this.failures !== failures) throw new SnapshotAborted("changes were rolled back during the snapshot");
+      if (this.#failures !== failures) throw new SnapshotAborted("changes were rolled back during the snapshot");
     };
-    const generation = await this.journal.betweenGroups(async () => {
+    const generation = await this.#journal.betweenGroups(async () => {
       check();
-      this.journal.assertWritable();
-      const next = this.journal.generation + 1;
-      const journal = await this.createJournal(next);
-      this.olderBytes += this.journal.bytes;
-      this.obsolete.push(journalName(this.journal.generation));
-      await this.journal.replace(journal);
+      this.#journal.assertWritable();
+      const next = this.#journal.generation + 1;
+      const journal = await this.#createJournal(next);
+      this.#olderBytes += this.#journal.bytes;
+      this.#obsolete.push(journalName(this.#journal.generation));
+      await this.#journal.replace(journal);
       return next;
     });
-    await this.snapshot(generation, { gate: this.options.gate, check, settle: () => this.journal.flush() });
-    this.olderBytes = 0;
+    await this.#snapshot(generation, { gate: this.#options.gate, check, settle: () => this.#journal.flush() });
+    this.#olderBytes = 0;
   }
 
-  private async snapshot(generation: number, how: Pick<SnapshotJob, "gate" | "check" | "settle">): Promise<void> {
-    const { files, dir, cipher } = this.options;
+  async #snapshot(generation: number, how: Pick<SnapshotJob, "gate" | "check" | "settle">): Promise<void> {
+    const { files, dir, cipher } = this.#options;
     const start = performance.now();
-    this.snapshotSize = await writeSnapshot({ files, dir, generation, memory: this.memory, cipher, ...how });
-    this.snapshotMs = performance.now() - start;
-    for (const name of this.obsolete.splice(0)) await files.unlink(join(dir, name)).catch(() => {});
-    this.obsolete.push(snapshotName(generation));
+    this.#snapshotSize = await writeSnapshot({ files, dir, generation, memory: this.#memory, cipher, ...how });
+    this.#snapshotMs = performance.now() - start;
+    for (const name of this.#obsolete.splice(0)) await files.unlink(join(dir, name)).catch(() => {});
+    this.#obsolete.push(snapshotName(generation));
     const record = { snapshot: generation, journal: generation, lines: 0 };
-    await this.keepRecord(record).catch((error: Error) => this.recordFailed(error));
+    await this.#keepRecord(record).catch((error: Error) => this.#recordFailed(error));
   }
 
-  private failed(trouble: Trouble, cause: Error): void {
-    this.failures++;
-    this.options.log?.error(
+  #failed(trouble: Trouble, cause: Error): void {
+    this.#failures++;
+    this.#options.log?.error(
       { err: cause, trouble },
       "the journal cannot be written: writes are refused until it recovers",
     );
-    this.options.onFailure(cause);
-    this.recovery = this.recover();
+    this.#options.onFailure(cause);
+    this.#recovery = this.#recover();
   }
 
-  private async recover(): Promise<void> {
+  async #recover(): Promise<void> {
     // A running compaction notices the failure and stops; wait for it so that its files do not interfere.
-    await this.compaction?.catch(() => {});
-    for (let attempt = 0; !this.closed; attempt++) {
-      await this.pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]!);
-      if (this.closed) return;
+    await this.#compaction?.catch(() => {});
+    for (let attempt = 0; !this.#closed; attempt++) {
+      await this.#pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]!);
+      if (this.#closed) return;
       try {
-        if (this.journal.trouble === "tail") await this.journal.probe();
-        else await this.startOver(this.options.gate);
-        this.options.log?.info({}, "the journal can be written again");
+        if (this.#journal.trouble === "tail") await this.#journal.probe();
+        else await this.#startOver(this.#options.gate);
+        this.#options.log?.info({}, "the journal can be written again");
         return;
       } catch (error) {
-        this.journal.cause = error as Error;
+        this.#journal.cause = error as Error;
       }
     }
   }
@@ -231,23 +231,23 @@ export class Persistence implements Adapter<Memory> {
    * The old journal is no longer trusted: all of memory is written as a new generation before the next write. No
    * commits happen meanwhile, so nothing has to be settled.
    */
-  private async startOver(gate: Pick<Gate, "step">): Promise<void> {
-    const generation = this.journal.generation + ++this.generationsTried;
-    const old = journalName(this.journal.generation);
+  async #startOver(gate: Pick<Gate, "step">): Promise<void> {
+    const generation = this.#journal.generation + ++this.#generationsTried;
+    const old = journalName(this.#journal.generation);
     // The journal is created first, because a snapshot without its journal counts as damage.
-    const journal = await this.createJournal(generation);
+    const journal = await this.#createJournal(generation);
     try {
-      await this.snapshot(generation, { gate, check: () => {}, settle: async () => {} });
+      await this.#snapshot(generation, { gate, check: () => {}, settle: async () => {} });
     } catch (error) {
       await journal.file.close().catch(() => {});
       // Not removed yet: the snapshot may already have its final name although the call failed.
-      this.obsolete.push(journalName(generation), snapshotName(generation));
+      this.#obsolete.push(journalName(generation), snapshotName(generation));
       throw error;
     }
-    await this.journal.replace(journal);
-    this.generationsTried = 0;
-    this.olderBytes = 0;
-    await this.options.files.unlink(join(this.options.dir, old)).catch(() => {});
+    await this.#journal.replace(journal);
+    this.#generationsTried = 0;
+    this.#olderBytes = 0;
+    await this.#options.files.unlink(join(this.#options.dir, old)).catch(() => {});
   }
 
   /**
@@ -255,21 +255,21 @@ export class Persistence implements Adapter<Memory> {
    * fails, the caller clears memory again, and the next generation is then written empty.
    */
   async keepMemory(): Promise<void> {
-    await this.compaction?.catch(() => {});
-    await this.journal.betweenGroups(async () => {
-      this.journal.assertWritable();
-      await this.startOver({ step: async (step) => step() }).catch((error: Error) => {
-        this.journal.distrust(error);
+    await this.#compaction?.catch(() => {});
+    await this.#journal.betweenGroups(async () => {
+      this.#journal.assertWritable();
+      await this.#startOver({ step: async (step) => step() }).catch((error: Error) => {
+        this.#journal.distrust(error);
         throw new StoreUnavailable(`the rows cannot be written: ${error.message}`, { cause: error });
       });
     });
   }
 
-  private pause(milliseconds: number): Promise<void> {
+  #pause(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, milliseconds);
       timer.unref();
-      this.wake = () => {
+      this.#wake = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -277,32 +277,32 @@ export class Persistence implements Adapter<Memory> {
   }
 
   stats(): Record<string, number> {
-    if (this.options.readOnly) return { rows: this.memory.rowCount };
+    if (this.#options.readOnly) return { rows: this.#memory.rowCount };
     return {
-      journal_bytes: this.journal.bytes + this.olderBytes,
-      snapshot_bytes: this.snapshotSize,
-      generation: this.journal.generation,
-      rows: this.memory.rowCount,
-      pending_writes: this.journal.pending,
-      journal_groups: this.journal.groups,
-      last_sync_ms: this.journal.lastSyncMs,
-      last_snapshot_ms: this.snapshotMs,
-      failures: this.failures,
+      journal_bytes: this.#journal.bytes + this.#olderBytes,
+      snapshot_bytes: this.#snapshotSize,
+      generation: this.#journal.generation,
+      rows: this.#memory.rowCount,
+      pending_writes: this.#journal.pending,
+      journal_groups: this.#journal.groups,
+      last_sync_ms: this.#journal.lastSyncMs,
+      last_snapshot_ms: this.#snapshotMs,
+      failures: this.#failures,
     };
   }
 
   async close(): Promise<void> {
-    this.closed = true;
-    if (this.options.readOnly) return;
-    this.wake?.();
-    await this.recovery;
-    await this.compaction?.catch(() => {});
-    await this.journal.flush().catch(() => {});
-    const { generation, sureLines, trouble } = this.journal;
+    this.#closed = true;
+    if (this.#options.readOnly) return;
+    this.#wake?.();
+    await this.#recovery;
+    await this.#compaction?.catch(() => {});
+    await this.#journal.flush().catch(() => {});
+    const { generation, sureLines, trouble } = this.#journal;
     if (trouble === null && sureLines > 1)
-      await this.keepRecord({ ...this.record, journal: generation, lines: sureLines }).catch((error: Error) =>
-        this.recordFailed(error),
+      await this.#keepRecord({ ...this.#record, journal: generation, lines: sureLines }).catch((error: Error) =>
+        this.#recordFailed(error),
       );
-    await this.journal.close();
+    await this.#journal.close();
   }
 }

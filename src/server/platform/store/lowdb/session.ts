@@ -18,21 +18,21 @@ class Transaction implements Session {
   readonly change = new Change();
   readonly messages: (readonly [channel: string, payload: string])[] = [];
   /** Why the transaction cannot continue. */
-  private ended: Error | null = null;
-  private readonly assertWritable: () => void;
-  private readonly failFast: boolean;
+  #ended: Error | null = null;
+  readonly #assertWritable: () => void;
+  readonly #failFast: boolean;
 
   constructor(assertWritable: () => void, failFast: boolean) {
-    this.assertWritable = assertWritable;
-    this.failFast = failFast;
+    this.#assertWritable = assertWritable;
+    this.#failFast = failFast;
   }
 
   check(): void {
-    if (this.ended) throw this.ended;
+    if (this.#ended) throw this.#ended;
   }
 
   end(reason: Error): void {
-    this.ended ??= reason;
+    this.#ended ??= reason;
   }
 
   async read<R>(step: () => R): Promise<R> {
@@ -42,59 +42,59 @@ class Transaction implements Session {
 
   async write<R>(step: (change: Change) => R): Promise<R> {
     this.check();
-    this.assertWritable();
+    this.#assertWritable();
     try {
       return step(this.change);
     } catch (error) {
-      if (this.failFast) this.end(error as Error);
+      if (this.#failFast) this.end(error as Error);
       throw error;
     }
   }
 }
 
 export class Sessions implements Session {
-  private readonly gate: Gate;
-  private readonly low: Low<Memory>;
-  private readonly persistence: Persistence;
-  private readonly messages: Messages;
-  private open: Transaction | null = null;
-  private closed = false;
+  readonly #gate: Gate;
+  readonly #low: Low<Memory>;
+  readonly #persistence: Persistence;
+  readonly #messages: Messages;
+  #open: Transaction | null = null;
+  #closed = false;
 
   constructor(gate: Gate, low: Low<Memory>, persistence: Persistence, messages: Messages) {
-    this.gate = gate;
-    this.low = low;
-    this.persistence = persistence;
-    this.messages = messages;
+    this.#gate = gate;
+    this.#low = low;
+    this.#persistence = persistence;
+    this.#messages = messages;
   }
 
   assertOpen(): void {
-    if (this.closed) throw new StoreUnavailable("the store is closed");
+    if (this.#closed) throw new StoreUnavailable("the store is closed");
   }
 
   async read<R>(step: () => R): Promise<R> {
     this.assertOpen();
-    return this.gate.step(step);
+    return this.#gate.step(step);
   }
 
   async write<R>(step: (change: Change) => R): Promise<R> {
     this.assertOpen();
-    const result = await this.gate.step(() => {
-      this.persistence.assertWritable();
+    const result = await this.#gate.step(() => {
+      this.#persistence.assertWritable();
       const change = new Change();
       const value = step(change);
-      this.keep(change);
+      this.#keep(change);
       return value;
     });
     // Writes even when nothing changed: the data that the result is based on may not be durable yet.
-    await this.low.write();
+    await this.#low.write();
     return result;
   }
 
-  private keep(change: Change): void {
+  #keep(change: Change): void {
     if (change.isEmpty) return;
     try {
       const lines = change.lines();
-      if (lines.length > 0) this.persistence.stage({ lines, undo: () => change.undo() });
+      if (lines.length > 0) this.#persistence.stage({ lines, undo: () => change.undo() });
     } catch (error) {
       change.undo();
       throw error;
@@ -103,24 +103,24 @@ export class Sessions implements Session {
 
   async transact<R>(work: (transaction: Transaction) => Promise<R>, failFast = false): Promise<R> {
     this.assertOpen();
-    const transaction = new Transaction(() => this.persistence.assertWritable(), failFast);
-    await this.gate.enter(transaction);
-    this.open = transaction;
+    const transaction = new Transaction(() => this.#persistence.assertWritable(), failFast);
+    await this.#gate.enter(transaction);
+    this.#open = transaction;
     let result: R;
     try {
-      result = await this.gate.within(transaction, () => work(transaction));
+      result = await this.#gate.within(transaction, () => work(transaction));
       transaction.check();
-      this.keep(transaction.change);
+      this.#keep(transaction.change);
     } catch (error) {
       transaction.change.undo();
       throw error;
     } finally {
       transaction.end(new Error("the transaction has ended"));
-      this.open = null;
-      this.gate.release();
+      this.#open = null;
+      this.#gate.release();
     }
-    await this.low.write();
-    for (const [channel, payload] of transaction.messages) this.messages.send(channel, payload);
+    await this.#low.write();
+    for (const [channel, payload] of transaction.messages) this.#messages.send(channel, payload);
     return result;
   }
 
@@ -129,12 +129,12 @@ export class Sessions implements Session {
    * being rolled back.
    */
   failOpen(cause: Error): void {
-    this.open?.change.undo();
-    this.open?.end(new StoreUnavailable(`the journal cannot be written: ${cause.message}`, { cause }));
+    this.#open?.change.undo();
+    this.#open?.end(new StoreUnavailable(`the journal cannot be written: ${cause.message}`, { cause }));
   }
 
   async close(): Promise<void> {
-    this.closed = true;
-    await this.gate.whenIdle();
+    this.#closed = true;
+    await this.#gate.whenIdle();
   }
 }

@@ -35,23 +35,23 @@ export function compareValues(a: Value, b: Value): number {
 /** Converts the rows of one table between their forms. */
 export class RowForms {
   readonly columns: readonly string[];
-  private readonly table: Table;
-  private readonly specs: readonly ColumnSpec[];
-  private readonly packed: readonly string[];
-  private readonly json: readonly string[];
-  private readonly sealed: ReadonlySet<string>;
-  private readonly cipher: Cipher;
-  private readonly frozen: boolean;
+  readonly #table: Table;
+  readonly #specs: readonly ColumnSpec[];
+  readonly #packed: readonly string[];
+  readonly #json: readonly string[];
+  readonly #sealed: ReadonlySet<string>;
+  readonly #cipher: Cipher;
+  readonly #frozen: boolean;
 
   constructor(table: Table, cipher: Cipher, frozen: boolean) {
-    this.table = table;
-    this.cipher = cipher;
-    this.frozen = frozen;
+    this.#table = table;
+    this.#cipher = cipher;
+    this.#frozen = frozen;
     this.columns = [...Object.keys(table.columns), "revision"];
-    this.specs = this.columns.map((name) => columnSpec(table, name));
-    this.packed = this.columns.filter((_, i) => this.specs[i]!.kind === "packed");
-    this.json = this.columns.filter((_, i) => this.specs[i]!.kind === "json");
-    this.sealed = new Set(this.columns.filter((_, i) => this.specs[i]!.secret));
+    this.#specs = this.columns.map((name) => columnSpec(table, name));
+    this.#packed = this.columns.filter((_, i) => this.#specs[i]!.kind === "packed");
+    this.#json = this.columns.filter((_, i) => this.#specs[i]!.kind === "json");
+    this.#sealed = new Set(this.columns.filter((_, i) => this.#specs[i]!.secret));
   }
 
   /**
@@ -59,8 +59,8 @@ export class RowForms {
    * objects. Modifies `values`.
    */
   keep(values: Record<string, unknown>): Record<string, unknown> {
-    for (const name of this.json) if (values[name] != null) values[name] = JSON.parse(JSON.stringify(values[name]));
-    for (const name of this.packed) if (values[name] != null) values[name] = pack(values[name]);
+    for (const name of this.#json) if (values[name] != null) values[name] = JSON.parse(JSON.stringify(values[name]));
+    for (const name of this.#packed) if (values[name] != null) values[name] = pack(values[name]);
     return values;
   }
 
@@ -68,7 +68,7 @@ export class RowForms {
   build(values: Readonly<Record<string, unknown>>): MemoryRow {
     const row: Record<string, unknown> = {};
     for (const name of this.columns) row[name] = values[name];
-    if (this.frozen) freezeDeep(row);
+    if (this.#frozen) freezeDeep(row);
     return row as MemoryRow;
   }
 
@@ -79,23 +79,23 @@ export class RowForms {
       next[name] = value === undefined ? row[name] : value;
     }
     next.revision = row.revision + 1;
-    if (this.frozen) freezeDeep(next);
+    if (this.#frozen) freezeDeep(next);
     return next as MemoryRow;
   }
 
   /** The row as callers see it: the same object if the table has no packed columns. */
   show(row: MemoryRow): MemoryRow {
-    if (this.packed.length === 0) return row;
+    if (this.#packed.length === 0) return row;
     const shown: Record<string, unknown> = {};
     for (const name of this.columns) shown[name] = row[name];
-    for (const name of this.packed) shown[name] = this.showValue(name, row[name]);
+    for (const name of this.#packed) shown[name] = this.showValue(name, row[name]);
     return shown as MemoryRow;
   }
 
   /** Returns a function that copies the columns of a row, as callers see them. */
   picker(columns: readonly string[]): (row: MemoryRow) => Record<string, unknown> {
-    for (const column of columns) columnSpec(this.table, column);
-    const packed = new Set(columns.filter((column) => this.packed.includes(column)));
+    for (const column of columns) columnSpec(this.#table, column);
+    const packed = new Set(columns.filter((column) => this.#packed.includes(column)));
     return (row) => {
       const picked: Record<string, unknown> = {};
       for (const column of columns)
@@ -107,17 +107,17 @@ export class RowForms {
   /** A `picker` that does not copy if the table has no packed columns: the rows then have all columns. */
   viewer(columns: readonly string[]): (row: MemoryRow) => Readonly<Record<string, unknown>> {
     const pick = this.picker(columns);
-    return this.packed.length === 0 ? (row) => row : pick;
+    return this.#packed.length === 0 ? (row) => row : pick;
   }
 
   showValue(name: string, value: unknown): unknown {
-    return value !== null && this.packed.includes(name) ? unpack(value as PackedValue) : value;
+    return value !== null && this.#packed.includes(name) ? unpack(value as PackedValue) : value;
   }
 
   same(name: string, a: unknown, b: unknown): boolean {
     if (a === b) return true;
     if (a === null || b === null) return false;
-    const { kind } = this.specs[this.columns.indexOf(name)]!;
+    const { kind } = this.#specs[this.columns.indexOf(name)]!;
     if (kind === "packed") return Buffer.isBuffer(a) && Buffer.isBuffer(b) && a.equals(b);
     return (kind === "json" || kind === "ids") && JSON.stringify(a) === JSON.stringify(b);
   }
@@ -125,7 +125,7 @@ export class RowForms {
   /** Converts one value to its form on disk. */
   toDisk(name: string, value: unknown): unknown {
     if (value === null) return null;
-    if (this.sealed.has(name)) return this.cipher.seal(JSON.stringify(this.showValue(name, value)));
+    if (this.#sealed.has(name)) return this.#cipher.seal(JSON.stringify(this.showValue(name, value)));
     return Buffer.isBuffer(value) ? { z: value.toString("base64") } : value;
   }
 
@@ -135,11 +135,11 @@ export class RowForms {
     return disk;
   }
 
-  private fromDisk(name: string, value: unknown): unknown {
+  #fromDisk(name: string, value: unknown): unknown {
     if (value === null) return null;
-    const isPacked = this.packed.includes(name);
-    if (this.sealed.has(name)) {
-      const plain: unknown = JSON.parse(this.cipher.open(value as string));
+    const isPacked = this.#packed.includes(name);
+    if (this.#sealed.has(name)) {
+      const plain: unknown = JSON.parse(this.#cipher.open(value as string));
       return isPacked ? pack(plain) : plain;
     }
     return isPacked && typeof value === "object" ? Buffer.from((value as { z: string }).z, "base64") : value;
@@ -148,7 +148,7 @@ export class RowForms {
   /** Ignores columns that have since been removed from the table. */
   partFromDisk(disk: Readonly<Record<string, unknown>>): Record<string, unknown> {
     const values: Record<string, unknown> = {};
-    for (const name of this.columns) if (disk[name] !== undefined) values[name] = this.fromDisk(name, disk[name]);
+    for (const name of this.columns) if (disk[name] !== undefined) values[name] = this.#fromDisk(name, disk[name]);
     return values;
   }
 
@@ -158,16 +158,16 @@ export class RowForms {
     for (let i = 0; i < this.columns.length; i++) {
       const name = this.columns[i]!;
       const value = disk[name];
-      if (value === undefined) row[name] = this.added(name, this.specs[i]!);
-      else row[name] = typeof value === "object" || this.sealed.has(name) ? this.fromDisk(name, value) : value;
+      if (value === undefined) row[name] = this.#added(name, this.#specs[i]!);
+      else row[name] = typeof value === "object" || this.#sealed.has(name) ? this.#fromDisk(name, value) : value;
     }
-    if (this.frozen) freezeDeep(row);
+    if (this.#frozen) freezeDeep(row);
     return row as MemoryRow;
   }
 
-  private added(name: string, spec: ColumnSpec): unknown {
+  #added(name: string, spec: ColumnSpec): unknown {
     if (!spec.hasFallback)
-      throw new Error(`${this.table.name}.${name}: rows on disk lack this column and it has no default`);
+      throw new Error(`${this.#table.name}.${name}: rows on disk lack this column and it has no default`);
     return spec.kind === "packed" && spec.fallback !== null ? pack(spec.fallback) : spec.fallback;
   }
 }

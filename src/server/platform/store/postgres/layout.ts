@@ -35,15 +35,15 @@ export class Layout {
   /** All columns that an insert writes, in order. `revision` is left out because it has a default. */
   readonly written: readonly WrittenColumn[];
   readonly texts = new Map<string, string>();
-  private readonly cipher: Cipher;
-  private readonly secrets: readonly string[];
+  readonly #cipher: Cipher;
+  readonly #secrets: readonly string[];
 
   constructor(table: Table, cipher: Cipher) {
     this.table = table;
-    this.cipher = cipher;
+    this.#cipher = cipher;
     const declared = Object.keys(table.columns);
     this.columns = [...declared, "revision"];
-    this.secrets = declared.filter((column) => this.spec(column).secret);
+    this.#secrets = declared.filter((column) => this.spec(column).secret);
     this.written = this.writes(declared);
   }
 
@@ -70,7 +70,7 @@ export class Layout {
       const spec = this.spec(name);
       const type = sqlType(spec);
       const via = type === "json" || type === "bigint[]" ? "text" : type;
-      written.push({ name, type, via, spec, encode: (row) => this.element(spec, row[name]) });
+      written.push({ name, type, via, spec, encode: (row) => this.#element(spec, row[name]) });
       if (!spec.searchable) continue;
       const encode = (row: PostgresRow) => (typeof row[name] === "string" ? searchForm(row[name]) : null);
       written.push({ name: searchColumn(name), type: "text", via: "text", spec, encode });
@@ -78,9 +78,9 @@ export class Layout {
     return written;
   }
 
-  private element(spec: ColumnSpec, value: unknown): Element {
+  #element(spec: ColumnSpec, value: unknown): Element {
     if (value === null || value === undefined) return null;
-    if (spec.secret) return this.cipher.seal(spec.kind === "text" ? String(value) : JSON.stringify(value));
+    if (spec.secret) return this.#cipher.seal(spec.kind === "text" ? String(value) : JSON.stringify(value));
     switch (spec.kind) {
       case "json":
         return JSON.stringify(value);
@@ -97,7 +97,7 @@ export class Layout {
 
   /** Decrypts a secret to the value that was stored. */
   opened(spec: ColumnSpec, sealed: string): unknown {
-    const plain = this.cipher.open(sealed);
+    const plain = this.#cipher.open(sealed);
     return spec.kind === "text" ? plain : JSON.parse(plain);
   }
 
@@ -107,7 +107,7 @@ export class Layout {
 
   /** Rows as `pg` returned them, with their secrets decrypted. */
   rows(found: readonly PostgresRow[]): PostgresRow[] {
-    for (const column of this.secrets)
+    for (const column of this.#secrets)
       for (const row of found) {
         const sealed = row[column];
         if (typeof sealed === "string") row[column] = this.opened(this.spec(column), sealed);

@@ -83,16 +83,16 @@ export class Conditions {
    * tested on each row. Not for queries that examine only the first rows in some order.
    */
   findsMembers = false;
-  private readonly layoutOf: LayoutOf;
-  private aliases = 0;
+  readonly #layoutOf: LayoutOf;
+  #aliases = 0;
 
   constructor(layoutOf: LayoutOf) {
-    this.layoutOf = layoutOf;
+    this.#layoutOf = layoutOf;
   }
 
   /** A new alias, unique in this statement. */
   alias(): string {
-    return `t${++this.aliases}`;
+    return `t${++this.#aliases}`;
   }
 
   of(predicate: Predicate, layout: Layout, alias: string, negated = false): Sql {
@@ -111,7 +111,7 @@ export class Conditions {
         return this.of(predicate.part, layout, alias, !negated);
       case "and":
       case "or": {
-        const apart = !negated && predicate.op === "or" ? this.searchedApart(predicate.parts, layout, alias) : null;
+        const apart = !negated && predicate.op === "or" ? this.#searchedApart(predicate.parts, layout, alias) : null;
         if (apart) return apart;
         const parts = predicate.parts.map((part) => this.of(part, layout, alias, negated));
         return (predicate.op === "and") !== negated ? allOf(parts) : anyOf(parts);
@@ -153,7 +153,7 @@ export class Conditions {
       }
       case "hasOf": {
         const column = col(alias, predicate.column);
-        const other = this.layoutOf(predicate.table.name);
+        const other = this.#layoutOf(predicate.table.name);
         const inner = this.alias();
         other.comparable(predicate.from);
         if (spec(predicate.column).kind !== "ids")
@@ -190,18 +190,18 @@ export class Conditions {
         return negated ? allOf(parts) : anyOf(parts);
       }
       case "exists": {
-        const other = this.layoutOf(predicate.table.name);
-        if (this.isPartner(predicate, alias)) return this.of(predicate.where, other, this.partner!.alias, negated);
+        const other = this.#layoutOf(predicate.table.name);
+        if (this.#isPartner(predicate, alias)) return this.of(predicate.where, other, this.partner!.alias, negated);
         const inner = this.alias();
         const joined = sql`${col(inner, predicate.column)} = ${col(alias, predicate.local)}`;
         const where = allOf([joined, this.of(predicate.where, other, inner)]);
         const found = sql`EXISTS (SELECT 1 FROM ${name(other.table.name)} AS ${name(inner)} WHERE ${where})`;
-        return negated ? allOf([...this.mayLack(predicate, layout, other), sql`NOT ${found}`]) : found;
+        return negated ? allOf([...this.#mayLack(predicate, layout, other), sql`NOT ${found}`]) : found;
       }
     }
   }
 
-  private isPartner({ table, column, local }: Exists, alias: string): boolean {
+  #isPartner({ table, column, local }: Exists, alias: string): boolean {
     return this.partner?.table === table.name && this.partner.of === alias && column === "id" && local === "id";
   }
 
@@ -209,7 +209,7 @@ export class Conditions {
    * A table that shares this table's ids has at most as many rows, and usually exactly as many. Counting both once is
    * cheaper than checking each row for a missing counterpart.
    */
-  private mayLack({ where, column, local }: Exists, layout: Layout, other: Layout): Sql[] {
+  #mayLack({ where, column, local }: Exists, layout: Layout, other: Layout): Sql[] {
     const shares = column === "id" && local === "id" && other.spec("id").to === layout.table.name;
     if (!shares || where.op !== "all") return [];
     const count = (table: string) => sql`(SELECT count(*) FROM ${name(table)})`;
@@ -220,14 +220,14 @@ export class Conditions {
    * A search in this table or in related rows: each part finds its ids with its own index, which one condition over
    * both tables could not use.
    */
-  private searchedApart(parts: readonly Predicate[], layout: Layout, alias: string): Sql | null {
+  #searchedApart(parts: readonly Predicate[], layout: Layout, alias: string): Sql | null {
     const isSearched = parts.some((part) => part.op === "exists") && parts.every(isSearch);
     if (!isSearched && !(this.findsMembers && parts.some(hasMembers) && parts.every(isExists))) return null;
     const found = parts.map((part) => {
       const inner = this.alias();
       if (part.op !== "exists" || part.local !== "id")
         return sql`SELECT ${col(inner, "id")} FROM ${name(layout.table.name)} AS ${name(inner)} WHERE ${this.of(part, layout, inner)}`;
-      const other = this.layoutOf(part.table.name);
+      const other = this.#layoutOf(part.table.name);
       const from = sql`${name(other.table.name)} AS ${name(inner)}`;
       return sql`SELECT ${col(inner, part.column)} FROM ${from} WHERE ${this.of(part.where, other, inner)}`;
     });

@@ -45,11 +45,11 @@ export class Reads {
   }
 
   async sides(ids: readonly number[], sides: Sides): Promise<Record<string, PostgresRow | null>[]> {
-    const sidesAt = await this.lazySides(ids, sides);
+    const sidesAt = await this.#lazySides(ids, sides);
     return ids.map((_, place) => sidesAt(place));
   }
 
-  private async lazySides(
+  async #lazySides(
     ids: readonly number[],
     sides: Sides,
   ): Promise<(place: number) => Record<string, PostgresRow | null>> {
@@ -74,12 +74,12 @@ export class Reads {
   }
 
   async pick(columns: readonly string[], select: Select = {}): Promise<PostgresRow[]> {
-    const { found, reading } = await this.found(columns, select);
+    const { found, reading } = await this.#found(columns, select);
     return reading.rows(found);
   }
 
   /** The rows as `pg` returned them, and how they are read. */
-  private async found(columns: readonly string[], select: Select): Promise<{ found: PostgresRow[]; reading: Reading }> {
+  async #found(columns: readonly string[], select: Select): Promise<{ found: PostgresRow[]; reading: Reading }> {
     for (const column of columns) this.layout.spec(column);
     const found: PostgresRow[] = [];
     let left = select.limit;
@@ -96,7 +96,7 @@ export class Reads {
 
   async *pages(select: Select = {}, pageSize = BATCH_SIZE, columns?: readonly string[]): AsyncIterable<PostgresRow[]> {
     const wanted = columns ? columnsOfPages(columns, select.order) : this.layout.columns;
-    for await (const { found, reading } of this.foundPages(wanted, select, pageSize)) yield reading.rows(found);
+    for await (const { found, reading } of this.#foundPages(wanted, select, pageSize)) yield reading.rows(found);
   }
 
   async *batches(
@@ -106,19 +106,19 @@ export class Reads {
     pageSize = BATCH_SIZE,
   ): AsyncIterable<Batch<PostgresRow, Record<string, PostgresRow | null>>> {
     const wanted = [...new Set(["id", ...columnsOfPages(columns, select.order)])];
-    for await (const { found, reading } of this.foundPages(wanted, select, pageSize)) {
+    for await (const { found, reading } of this.#foundPages(wanted, select, pageSize)) {
       const ids = found.map(reading.each.id);
-      yield { ids, row: (place) => reading.each.row(found[place]!), sides: await this.lazySides(ids, sides) };
+      yield { ids, row: (place) => reading.each.row(found[place]!), sides: await this.#lazySides(ids, sides) };
     }
   }
 
-  private async *foundPages(columns: readonly string[], select: Select, pageSize: number) {
+  async *#foundPages(columns: readonly string[], select: Select, pageSize: number) {
     const order = select.order ?? [];
     let { limit: left, after, offset } = select;
     for (;;) {
       const size = Math.min(pageSize, left ?? pageSize);
       if (size <= 0) return;
-      const page = await this.found(columns, { ...select, limit: size, offset, after, transient: true });
+      const page = await this.#found(columns, { ...select, limit: size, offset, after, transient: true });
       const { found, reading } = page;
       const last = found.length === size ? reading.each.row(found.at(-1)!) : undefined;
       if (found.length > 0) yield page;
@@ -132,13 +132,13 @@ export class Reads {
   async positionOf(row: PostgresRow, order: readonly OrderTerm[]): Promise<Position> {
     const position: (Scalar | null)[] = [];
     for (const { column, of, on } of order) {
-      const related = of ? await this.related(of.name, column, row[on ?? "id"]) : row[column];
+      const related = of ? await this.#related(of.name, column, row[on ?? "id"]) : row[column];
       position.push((related ?? null) as Scalar | null);
     }
     return [...position, row.id as number];
   }
 
-  private async related(table: string, column: string, id: unknown): Promise<unknown> {
+  async #related(table: string, column: string, id: unknown): Promise<unknown> {
     if (typeof id !== "number") return null;
     const other = this.layoutOf(table);
     other.comparable(column);
@@ -150,17 +150,17 @@ export class Reads {
   }
 
   async count(where: Predicate = everything): Promise<number> {
-    const { rows } = await this.runner.read(compile(sql`SELECT ${this.numberOf(where)} AS value`));
+    const { rows } = await this.runner.read(compile(sql`SELECT ${this.#numberOf(where)} AS value`));
     return rows[0]!.value as number;
   }
 
-  private numberOf(where: Predicate): Sql {
+  #numberOf(where: Predicate): Sql {
     if ((where.op === "and" && !lessThoseThatHave(where.parts)) || where.op === "or") {
       const ofIds = countOfIds(where, this.layout.table.name, this.layoutOf, new Conditions(this.layoutOf));
       if (ofIds) return ofIds;
     }
     const terms = countTerms(where).map(
-      ({ minus, where: part }) => sql`${minus ? sql`-` : sql`+`} ${this.counted(part)}`,
+      ({ minus, where: part }) => sql`${minus ? sql`-` : sql`+`} ${this.#counted(part)}`,
     );
     return sql.join(terms, " ");
   }
@@ -169,7 +169,7 @@ export class Reads {
     const { kind } = this.layout.spec(column);
     if (kind !== "ids") this.layout.comparable(column);
     const value = kind === "ids" ? sql`unnest(${col(ROW, column)})` : col(ROW, column);
-    const picked = sql`(SELECT ${value} AS value FROM ${this.picked(where)}) AS picked`;
+    const picked = sql`(SELECT ${value} AS value FROM ${this.#picked(where)}) AS picked`;
     const counted = sql`SELECT value, count(*) AS count FROM ${picked} GROUP BY value ORDER BY 2 DESC, 1 ASC NULLS LAST`;
     const { rows } = await this.runner.read(compile(counted));
     return rows as { value: Scalar | null; count: number }[];
@@ -180,12 +180,12 @@ export class Reads {
     const value = col(ROW, column);
     const present: Sql = sql`${value} IS NOT NULL`;
     // Booleans have no max(). Sorting works for every type and can use its index.
-    const best = sql`SELECT ${value} AS value FROM ${this.picked(where)} AND ${present} ORDER BY ${value} DESC LIMIT 1`;
+    const best = sql`SELECT ${value} AS value FROM ${this.#picked(where)} AND ${present} ORDER BY ${value} DESC LIMIT 1`;
     const { rows } = await this.runner.read(compile(best));
     return (rows[0]?.value ?? null) as Scalar | null;
   }
 
-  private counted(where: Predicate): Sql {
+  #counted(where: Predicate): Sql {
     if (where.op === "exists" && where.column === "id" && where.local === "id") {
       const other = this.layoutOf(where.table.name);
       // Rows that share this table's ids always have a row here, so counting them alone is enough.
@@ -194,10 +194,10 @@ export class Reads {
         return sql`(SELECT count(*) FROM ${name(other.table.name)} AS ${name(ROW)} WHERE ${condition})`;
       }
     }
-    return sql`(SELECT count(*) FROM ${this.picked(where)})`;
+    return sql`(SELECT count(*) FROM ${this.#picked(where)})`;
   }
 
-  private picked(where: Predicate): Sql {
+  #picked(where: Predicate): Sql {
     const condition = new Conditions(this.layoutOf).of(where, this.layout, ROW);
     return sql`${name(this.layout.table.name)} AS ${name(ROW)} WHERE ${condition}`;
   }

@@ -51,32 +51,32 @@ const WIDE = 8;
 const SORT = { asc: sql`ASC NULLS LAST`, desc: sql`DESC NULLS FIRST` } as const;
 
 class SelectBuilder {
-  private readonly layoutOf: LayoutOf;
-  private readonly layout: Layout;
-  private readonly conditions: Conditions;
-  private readonly select: Select;
-  private readonly columns: readonly string[];
-  private readonly reading: Reading;
-  private readonly terms: readonly Term[];
+  readonly #layoutOf: LayoutOf;
+  readonly #layout: Layout;
+  readonly #conditions: Conditions;
+  readonly #select: Select;
+  readonly #columns: readonly string[];
+  readonly #reading: Reading;
+  readonly #terms: readonly Term[];
 
   constructor(layoutOf: LayoutOf, layout: Layout, select: Select, columns: readonly string[], reading: Reading) {
-    this.layoutOf = layoutOf;
-    this.layout = layout;
-    this.select = select;
-    this.columns = columns;
-    this.reading = reading;
-    this.conditions = new Conditions(layoutOf);
-    this.terms = this.orderTerms(select.order ?? []);
+    this.#layoutOf = layoutOf;
+    this.#layout = layout;
+    this.#select = select;
+    this.#columns = columns;
+    this.#reading = reading;
+    this.#conditions = new Conditions(layoutOf);
+    this.#terms = this.#orderTerms(select.order ?? []);
   }
 
-  private orderTerms(order: readonly OrderTerm[]): Term[] {
+  #orderTerms(order: readonly OrderTerm[]): Term[] {
     const terms: Term[] = [];
     for (const { column, direction, of, on } of order) {
       if (of) {
-        const layout = this.layoutOf(of.name);
-        const alias = this.conditions.alias();
+        const layout = this.#layoutOf(of.name);
+        const alias = this.#conditions.alias();
         const spec = layout.comparable(column);
-        const local = this.layout.spec(on ?? "id");
+        const local = this.#layout.spec(on ?? "id");
         // A non-nullable reference always has its row. A row that shares this row's id may be missing.
         const total = local.to === of.name && local.kind !== "ids" && !local.nullable && !spec.nullable;
         terms.push({
@@ -88,7 +88,7 @@ class SelectBuilder {
         });
         continue;
       }
-      const spec = this.layout.comparable(column);
+      const spec = this.#layout.comparable(column);
       terms.push({ expr: col(ROW, column), spec, nullable: spec.nullable, direction, related: null });
       // Ids are unique, so later terms have no effect.
       if (column === "id") return terms;
@@ -96,72 +96,67 @@ class SelectBuilder {
     const tie = order.at(-1)?.direction ?? "asc";
     return [
       ...terms,
-      { expr: col(ROW, "id"), spec: this.layout.spec("id"), nullable: false, direction: tie, related: null },
+      { expr: col(ROW, "id"), spec: this.#layout.spec("id"), nullable: false, direction: tie, related: null },
     ];
   }
 
   /** The parts that, run one after the other up to the limit, give the result. */
   build(): Stretch[] {
-    const { after, limit, offset, few = false } = this.select;
-    const [first] = this.terms;
-    const simple = this.terms.length === 2 && limit !== undefined && !offset;
+    const { after, limit, offset, few = false } = this.#select;
+    const [first] = this.#terms;
+    const simple = this.#terms.length === 2 && limit !== undefined && !offset;
     // A single query with nulls at one end would read everything before the position, or sort all rows of an outer
     // join. As two parts, the rows with a value and those without can each be read from an index.
-    if (simple && !few && first?.nullable && (first.related || after)) return this.apart(first, after);
-    const position = after ? [this.after(this.positions(after))] : [];
-    return [this.stretch(position, this.terms, offset)];
+    if (simple && !few && first?.nullable && (first.related || after)) return this.#apart(first, after);
+    const position = after ? [this.#after(this.#positions(after))] : [];
+    return [this.#stretch(position, this.#terms, offset)];
   }
 
   /** `lacking`: selects the rows without an ordering value, of which there are few if any. */
-  private stretch(
-    conditions: readonly Sql[],
-    order: readonly Term[],
-    offset: number | undefined,
-    lacking = false,
-  ): Stretch {
-    const { limit } = this.select;
+  #stretch(conditions: readonly Sql[], order: readonly Term[], offset: number | undefined, lacking = false): Stretch {
+    const { limit } = this.#select;
     const bounded = limit === undefined ? sql`` : sql` LIMIT ${limit}::bigint`;
     const tail = sql`${bounded}${offset ? sql` OFFSET ${offset}::bigint` : sql``}`;
     const [first] = order;
     const partner =
-      first?.related && conditions.includes(HAS_VALUE) && this.sharesIds(first.related) ? first.related : null;
-    this.conditions.partner = partner && { table: partner.layout.table.name, alias: partner.alias, of: ROW };
-    this.conditions.findsMembers = true;
-    const asked = this.select.where ?? everything;
+      first?.related && conditions.includes(HAS_VALUE) && this.#sharesIds(first.related) ? first.related : null;
+    this.#conditions.partner = partner && { table: partner.layout.table.name, alias: partner.alias, of: ROW };
+    this.#conditions.findsMembers = true;
+    const asked = this.#select.where ?? everything;
     const where = partner ? withPartner(asked, partner.layout.table.name) : asked;
-    const picked = where.op === "all" ? null : this.conditions.of(where, this.layout, ROW);
-    const late = limit !== undefined && limit <= FEW && this.columns.length >= WIDE;
+    const picked = where.op === "all" ? null : this.#conditions.of(where, this.#layout, ROW);
+    const late = limit !== undefined && limit <= FEW && this.#columns.length >= WIDE;
     if (!late) {
-      const rows = this.reading.select(ROW);
-      return { guess: null, full: this.statement(rows, conditions, order, picked, tail) };
+      const rows = this.#reading.select(ROW);
+      return { guess: null, full: this.#statement(rows, conditions, order, picked, tail) };
     }
     const keys = list(order.map(({ expr }, i) => sql`${expr} AS ${name(`k${i}`)}`));
     const apart = partner !== null && concernsOnly(where, partner.layout.table.name);
     const candidates = testsMembers(where) ? CANDIDATES_WITH_MEMBERS : CANDIDATES;
     const guess =
-      picked && !this.select.few && !apart && !offset && !lacking && (!this.served(order[0]!) || probes(where))
-        ? this.rowsOf(
-            this.statement(keys, conditions, order, null, sql` LIMIT ${candidates}::bigint`, partner !== null),
+      picked && !this.#select.few && !apart && !offset && !lacking && (!this.#served(order[0]!) || probes(where))
+        ? this.#rowsOf(
+            this.#statement(keys, conditions, order, null, sql` LIMIT ${candidates}::bigint`, partner !== null),
             order,
-            this.ofCandidates(where),
+            this.#ofCandidates(where),
             bounded,
           )
         : null;
     return {
       guess,
-      full: this.rowsOf(this.statement(keys, conditions, order, picked, tail, apart), order, null, sql``),
+      full: this.#rowsOf(this.#statement(keys, conditions, order, picked, tail, apart), order, null, sql``),
     };
   }
 
   /** The condition for a guess, which joins no related row and tests few rows. */
-  private ofCandidates(where: Predicate): Sql {
-    this.conditions.partner = null;
-    this.conditions.findsMembers = false;
-    return this.conditions.of(where, this.layout, ROW);
+  #ofCandidates(where: Predicate): Sql {
+    this.#conditions.partner = null;
+    this.#conditions.findsMembers = false;
+    return this.#conditions.of(where, this.#layout, ROW);
   }
 
   /** `apart`: the condition concerns only the related table, so the table's own rows need not be read. */
-  private statement(
+  #statement(
     what: Sql,
     conditions: readonly Sql[],
     order: readonly Term[],
@@ -171,10 +166,10 @@ class SelectBuilder {
   ): Sql {
     const by = list(order.map(({ expr, direction }) => sql`${expr} ${SORT[direction]}`));
     const where = allOf(picked ? [picked, ...conditions] : conditions);
-    return sql`SELECT ${what} FROM ${this.from(conditions, order, apart)} WHERE ${where} ORDER BY ${by}${tail}`;
+    return sql`SELECT ${what} FROM ${this.#from(conditions, order, apart)} WHERE ${where} ORDER BY ${by}${tail}`;
   }
 
-  private from(conditions: readonly Sql[], order: readonly Term[], apart: boolean): Sql {
+  #from(conditions: readonly Sql[], order: readonly Term[], apart: boolean): Sql {
     const certain = conditions.includes(HAS_VALUE);
     const related = order[0]?.related;
     if (apart && related) return sql`${name(related.layout.table.name)} AS ${name(related.alias)}`;
@@ -184,43 +179,43 @@ class SelectBuilder {
       const on = sql`${col(related.alias, "id")} = ${col(ROW, related.on)}`;
       return sql`${join}${name(related.layout.table.name)} AS ${name(related.alias)} ON ${on}`;
     });
-    return sql`${name(this.layout.table.name)} AS ${name(ROW)}${sql.join(joins, "")}`;
+    return sql`${name(this.#layout.table.name)} AS ${name(ROW)}${sql.join(joins, "")}`;
   }
 
   /** Joins the rows to the keys that a statement returned, in the same order. */
-  private rowsOf(keys: Sql, order: readonly Term[], picked: Sql | null, tail: Sql): Sql {
+  #rowsOf(keys: Sql, order: readonly Term[], picked: Sql | null, tail: Sql): Sql {
     const key = (i: number) => col(KEYS, `k${i}`);
     const by = list(order.map(({ direction }, i) => sql`${key(i)} ${SORT[direction]}`));
-    const own = sql`${name(this.layout.table.name)} AS ${name(ROW)}`;
+    const own = sql`${name(this.#layout.table.name)} AS ${name(ROW)}`;
     const rows = sql`(${keys}) AS ${name(KEYS)} JOIN ${own} ON ${col(ROW, "id")} = ${key(order.length - 1)}`;
     const where = picked ? sql` WHERE ${picked}` : sql``;
-    return sql`SELECT ${this.reading.select(ROW)} FROM ${rows}${where} ORDER BY ${by}${tail}`;
+    return sql`SELECT ${this.#reading.select(ROW)} FROM ${rows}${where} ORDER BY ${by}${tail}`;
   }
 
   /** Whether an index can return the first rows in this order. */
-  private served({ spec, related }: Term): boolean {
+  #served({ spec, related }: Term): boolean {
     return related === null && (spec.kind === "id" || spec.indexed || spec.ordered || spec.unique);
   }
 
-  private sharesIds({ layout, on }: { layout: Layout; on: string }): boolean {
-    return on === "id" && layout.spec("id").to === this.layout.table.name;
+  #sharesIds({ layout, on }: { layout: Layout; on: string }): boolean {
+    return on === "id" && layout.spec("id").to === this.#layout.table.name;
   }
 
-  private apart(first: Term, after: Position | undefined): Stretch[] {
-    const tie = this.terms[1]!;
-    const [value, id] = after ? this.positions(after) : [undefined, undefined];
-    const beyond = (terms: readonly Term[], position: readonly (Sql | null)[]) => this.after(position, terms);
+  #apart(first: Term, after: Position | undefined): Stretch[] {
+    const tie = this.#terms[1]!;
+    const [value, id] = after ? this.#positions(after) : [undefined, undefined];
+    const beyond = (terms: readonly Term[], position: readonly (Sql | null)[]) => this.#after(position, terms);
     const certain: Term = { ...first, nullable: false };
     // With shared ids, the related row's id comes from the same index as its value.
     const sameId = first.related?.on === "id" ? { ...tie, expr: col(first.related.alias, "id") } : tie;
 
     const withValue = () => {
       const past = value && id ? [beyond([certain, sameId], [value, id])] : [];
-      return this.stretch([HAS_VALUE, sql`${first.expr} IS NOT NULL`, ...past], [certain, sameId], undefined);
+      return this.#stretch([HAS_VALUE, sql`${first.expr} IS NOT NULL`, ...past], [certain, sameId], undefined);
     };
     const without = () => {
       const past = after && value === null && id ? [beyond([tie], [id])] : [];
-      return this.stretch([this.lacks(first), ...past], [tie], undefined, first.related !== null);
+      return this.#stretch([this.#lacks(first), ...past], [tie], undefined, first.related !== null);
     };
 
     if (first.direction === "asc") return value === null ? [without()] : [withValue(), without()];
@@ -228,32 +223,32 @@ class SelectBuilder {
   }
 
   /** The condition that the row has no value for the term. */
-  private lacks({ expr, related, spec }: Term): Sql {
+  #lacks({ expr, related, spec }: Term): Sql {
     if (!related) return sql`${expr} IS NULL`;
     const { alias, layout, on } = related;
-    const own = name(this.layout.table.name);
+    const own = name(this.#layout.table.name);
     const other = name(layout.table.name);
-    const local = this.layout.spec(on);
+    const local = this.#layout.spec(on);
     // A reference always has its target, so the value is missing only if the reference is null.
     if (local.kind === "ref" && local.to === layout.table.name && !spec.nullable) return sql`${col(ROW, on)} IS NULL`;
     const where = sql`${col(alias, "id")} = ${col(ROW, on)} AND ${expr} IS NOT NULL`;
     const lacking = sql`NOT EXISTS (SELECT 1 FROM ${other} AS ${name(alias)} WHERE ${where})`;
-    if (!this.sharesIds(related)) return lacking;
+    if (!this.#sharesIds(related)) return lacking;
     // The other table has at most as many rows, and usually exactly as many: comparing counts is cheaper than
     // searching for missing rows.
     const present = spec.nullable ? sql` AS ${name(alias)} WHERE ${expr} IS NOT NULL` : sql``;
     return sql`(SELECT count(*) FROM ${own}) > (SELECT count(*) FROM ${other}${present}) AND ${lacking}`;
   }
 
-  private positions(after: Position): (Sql | null)[] {
-    return this.terms.map(({ spec }, i) => {
+  #positions(after: Position): (Sql | null)[] {
+    return this.#terms.map(({ spec }, i) => {
       const value: Scalar | null = after[i] ?? null;
       return value === null ? null : operand(spec, value);
     });
   }
 
   /** The condition for rows strictly after the position in the order of the terms. */
-  private after(position: readonly (Sql | null)[], terms: readonly Term[] = this.terms): Sql {
+  #after(position: readonly (Sql | null)[], terms: readonly Term[] = this.#terms): Sql {
     const [first] = terms;
     const direction = first?.direction;
     const values = position.filter((value) => value !== null);

@@ -26,7 +26,7 @@ export class Writes extends Reads {
       this.runner,
       chunks(written, rows),
       async (runner, chunk) => {
-        const result = await runner.write({ text: this.insertText(chunk.single, returning), values: chunk.values });
+        const result = await runner.write({ text: this.#insertText(chunk.single, returning), values: chunk.values });
         await raiseSequence(this.layout, runner, chunk.rows);
         return result.rows;
       },
@@ -35,7 +35,7 @@ export class Writes extends Reads {
     return returning.length === 0 ? rows.map(() => ({})) : this.layout.rows(found.flat());
   }
 
-  private insertText(single: boolean, returning: readonly string[]): string {
+  #insertText(single: boolean, returning: readonly string[]): string {
     const { table, written } = this.layout;
     return this.layout.text(`insert ${single} ${returning.join()}`, () => {
       const values = written.map((column) => idOr(this.layout, column, typed("i", column)));
@@ -76,7 +76,7 @@ export class Writes extends Reads {
     }
     const columns = this.layout.writes(["id", ...names]);
     const text = (single: boolean) =>
-      this.layout.text(`updateEach ${single} ${names.join()}`, () => this.updateEachText(columns, single));
+      this.layout.text(`updateEach ${single} ${names.join()}`, () => this.#updateEachText(columns, single));
     const counts = await inChunks(
       this.runner,
       chunks(columns, [...changes.values()]),
@@ -85,7 +85,7 @@ export class Writes extends Reads {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  private updateEachText(columns: readonly WrittenColumn[], single: boolean): string {
+  #updateEachText(columns: readonly WrittenColumn[], single: boolean): string {
     const set = columns
       .filter((column) => column.name !== "id")
       .map((column) => sql`${name(column.name)} = ${typed("i", column)}`);

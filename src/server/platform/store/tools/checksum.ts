@@ -19,25 +19,25 @@ export const collectionsOf = <S extends Tables>(view: Collections<S>, tables: S)
 /** Digest of the rows of a table; add them in the order of their ids. */
 export class RowDigest {
   rows = 0;
-  private readonly hash = createHash("sha256");
-  private readonly columns: readonly string[];
-  private readonly secret: ReadonlySet<string>;
+  readonly #hash = createHash("sha256");
+  readonly #columns: readonly string[];
+  readonly #secret: ReadonlySet<string>;
 
   /** @param secrets `present` includes only whether a secret is set, for digests stored where others may read them */
   constructor(table: Table, secrets: "whole" | "present" = "whole") {
-    this.columns = [...Object.keys(table.columns), "revision"];
+    this.#columns = [...Object.keys(table.columns), "revision"];
     const names = Object.entries(table.columns).filter(([, { spec }]) => spec.secret && secrets === "present");
-    this.secret = new Set(names.map(([column]) => column));
+    this.#secret = new Set(names.map(([column]) => column));
   }
 
   add(row: PlainRow): void {
     this.rows++;
-    const values = this.columns.map((column) => (this.secret.has(column) ? row[column] !== null : row[column]));
-    this.hash.update(JSON.stringify(values)).update("\n");
+    const values = this.#columns.map((column) => (this.#secret.has(column) ? row[column] !== null : row[column]));
+    this.#hash.update(JSON.stringify(values)).update("\n");
   }
 
   hex(): string {
-    return this.hash.digest("hex");
+    return this.#hash.digest("hex");
   }
 }
 

@@ -180,21 +180,21 @@ const placeNamed = ({ teams }: Work, owner: string | null): Place =>
 
 /** Collects which policies the failing-policies automations include, by the owner of the policies. */
 class Reporting {
-  private readonly work: Work;
-  private readonly owners = new Map<string | null, { on: number[]; off: number[] }>();
+  readonly #work: Work;
+  readonly #owners = new Map<string | null, { on: number[]; off: number[] }>();
 
   constructor(work: Work) {
-    this.work = work;
+    this.#work = work;
   }
 
   say(owner: string | null, on: boolean, id: number): void {
-    const automations = this.owners.get(owner) ?? { on: [], off: [] };
-    this.owners.set(owner, automations);
+    const automations = this.#owners.get(owner) ?? { on: [], off: [] };
+    this.#owners.set(owner, automations);
     (on ? automations.on : automations.off).push(id);
   }
 
   all(): ReportedPolicies[] {
-    return [...this.owners].map(([owner, automations]) => ({ place: placeNamed(this.work, owner), ...automations }));
+    return [...this.#owners].map(([owner, automations]) => ({ place: placeNamed(this.#work, owner), ...automations }));
   }
 }
 

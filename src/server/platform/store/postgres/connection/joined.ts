@@ -36,31 +36,31 @@ const Query = pg.Query as unknown as new (config: { text: string; queryMode: "ex
 class JoinedQuery extends Query {
   /** How long to wait for the answers, in milliseconds; undefined: as the client does. */
   readonly query_timeout: number | undefined;
-  private readonly statements: readonly NamedStatement[];
+  readonly #statements: readonly NamedStatement[];
   /** What Postgres has yet to parse, in this order. */
-  private parsing: Pick<NamedStatement, "text" | "name">[] = [];
-  private hasFailed = false;
+  #parsing: Pick<NamedStatement, "text" | "name">[] = [];
+  #hasFailed = false;
 
   constructor(statements: readonly NamedStatement[], timeout: number | undefined) {
     super({ text: statements[0]!.text, queryMode: "extended" });
-    this.statements = statements;
+    this.#statements = statements;
     this.query_timeout = timeout;
   }
 
   override prepare(connection: Connection): void {
     const { parsedStatements: parsed, submittedNamedStatements: submitted } = connection;
     const isNew = ({ name }: NamedStatement) => name === undefined || (parsed[name] ?? submitted[name]) === undefined;
-    for (const statement of this.statements) {
-      if (isNew(statement)) this.parsing.push(statement);
+    for (const statement of this.#statements) {
+      if (isNew(statement)) this.#parsing.push(statement);
       const { text, values, name } = statement;
       Object.assign(this, { text, values, name });
       super.prepare(connection);
       // A value that cannot be sent has ended the query, with its Sync.
-      if (this.hasFailed) return;
+      if (this.#hasFailed) return;
     }
     // With a name, the client would take each parsed statement for the named one.
     this.name = undefined;
-    connection.on("parseComplete", this.noteParsed(connection));
+    connection.on("parseComplete", this.#noteParsed(connection));
     connection.sync();
   }
 
@@ -70,33 +70,33 @@ class JoinedQuery extends Query {
   }
 
   override handleError(error: Error, connection: Connection): void {
-    this.hasFailed = true;
-    this.end(connection);
+    this.#hasFailed = true;
+    this.#end(connection);
     super.handleError(error, connection);
   }
 
   override handleReadyForQuery(connection: Connection): void {
-    this.end(connection);
+    this.#end(connection);
     super.handleReadyForQuery(connection);
   }
 
-  private noted: (() => void) | null = null;
+  #noted: (() => void) | null = null;
 
-  private noteParsed(connection: Connection): () => void {
-    this.noted = () => {
-      const { name, text } = this.parsing.shift()!;
+  #noteParsed(connection: Connection): () => void {
+    this.#noted = () => {
+      const { name, text } = this.#parsing.shift()!;
       if (name === undefined) return;
       connection.parsedStatements[name] = text;
       delete connection.submittedNamedStatements[name];
     };
-    return this.noted;
+    return this.#noted;
   }
 
   /** What was not parsed before an error does not exist on the connection. */
-  private end(connection: Connection): void {
-    if (this.noted) connection.off("parseComplete", this.noted);
-    for (const { name } of this.parsing) if (name !== undefined) delete connection.submittedNamedStatements[name];
-    this.parsing = [];
+  #end(connection: Connection): void {
+    if (this.#noted) connection.off("parseComplete", this.#noted);
+    for (const { name } of this.#parsing) if (name !== undefined) delete connection.submittedNamedStatements[name];
+    this.#parsing = [];
   }
 }
 

@@ -47,31 +47,31 @@ const failed = (error: unknown): never => {
 /** A pool client for the duration of one task. */
 export class Lease {
   broken = false;
-  private unhurried = false;
-  private readonly context: RunnerContext;
-  private readonly client: pg.PoolClient;
+  #unhurried = false;
+  readonly #context: RunnerContext;
+  readonly #client: pg.PoolClient;
 
   constructor(context: RunnerContext, client: pg.PoolClient) {
-    this.context = context;
-    this.client = client;
+    this.#context = context;
+    this.#client = client;
   }
 
   /** For tasks that may take longer than any request would wait: they also survive a freeze of the database. */
   takeTime(): void {
-    this.unhurried = true;
-    this.context.watchdog.spare(this.client);
+    this.#unhurried = true;
+    this.#context.watchdog.spare(this.#client);
   }
 
   end(): void {
-    this.context.watchdog.unspare(this.client);
-    this.client.release(this.broken);
+    this.#context.watchdog.unspare(this.#client);
+    this.#client.release(this.broken);
   }
 
   async run({ text, values }: Statement): Promise<Result> {
-    const name = this.context.names.of(text);
-    const patience = this.unhurried ? { query_timeout: A_DAY_MS } : {};
-    const { rows, rowCount } = await this.noting(
-      this.client.query<PostgresRow>({ text, values: values as unknown[], ...(name ? { name } : {}), ...patience }),
+    const name = this.#context.names.of(text);
+    const patience = this.#unhurried ? { query_timeout: A_DAY_MS } : {};
+    const { rows, rowCount } = await this.#noting(
+      this.#client.query<PostgresRow>({ text, values: values as unknown[], ...(name ? { name } : {}), ...patience }),
     );
     return { rows, count: rowCount ?? 0 };
   }
@@ -84,25 +84,25 @@ export class Lease {
     if (before.length === 0 && statements.length === 1) return [await this.run(statements[0]!)];
     const joined = [
       ...before.map((text) => ({ text, values: [], name: undefined })),
-      ...statements.map(({ text, values }) => ({ text, values, name: this.context.names.of(text) })),
+      ...statements.map(({ text, values }) => ({ text, values, name: this.#context.names.of(text) })),
     ];
-    const results = await this.noting(runJoined(this.client, joined, this.unhurried ? A_DAY_MS : undefined));
+    const results = await this.#noting(runJoined(this.#client, joined, this.#unhurried ? A_DAY_MS : undefined));
     return results.slice(before.length).map(({ rows, rowCount }) => ({ rows, count: rowCount ?? 0 }));
   }
 
   /** Runs one or more statements without parameters and returns the command tag of the last one. */
   async command(text: string): Promise<string> {
-    const results = await this.noting<pg.QueryResult | pg.QueryResult[]>(this.client.query(text));
+    const results = await this.#noting<pg.QueryResult | pg.QueryResult[]>(this.#client.query(text));
     return (Array.isArray(results) ? results.at(-1) : results)?.command ?? "";
   }
 
-  private async noting<R>(answer: Promise<R>): Promise<R> {
+  async #noting<R>(answer: Promise<R>): Promise<R> {
     try {
       const answered = await answer;
-      this.context.watchdog.heard();
+      this.#context.watchdog.heard();
       return answered;
     } catch (error) {
-      if (error instanceof pg.DatabaseError) this.context.watchdog.heard();
+      if (error instanceof pg.DatabaseError) this.#context.watchdog.heard();
       if (breaksConnection(error) || isStalePlan(error)) this.broken = true;
       return failed(error);
     }

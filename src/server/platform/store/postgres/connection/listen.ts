@@ -22,23 +22,23 @@ const ASK_EVERY_MS = 15_000;
 const ENVELOPE = /^([0-9a-f]{12}) (\d+) /;
 
 export class Listening {
-  private readonly url: string;
-  private readonly log: PoolLog | undefined;
-  private readonly watchdog: Watchdog;
-  private readonly listeners = new Set<Listener>();
-  private client: pg.Client | null = null;
-  private connecting: Promise<void> | null = null;
-  private asking: NodeJS.Timeout | undefined;
-  private stopped = false;
-  private readonly self = randomBytes(6).toString("hex");
-  private sent = 0;
+  readonly #url: string;
+  readonly #log: PoolLog | undefined;
+  readonly #watchdog: Watchdog;
+  readonly #listeners = new Set<Listener>();
+  #client: pg.Client | null = null;
+  #connecting: Promise<void> | null = null;
+  #asking: NodeJS.Timeout | undefined;
+  #stopped = false;
+  readonly #self = randomBytes(6).toString("hex");
+  #sent = 0;
   /** Numbers of own messages that already arrived by one of the two ways, so that the second copy is ignored. */
-  private readonly heard = new Set<number>();
+  readonly #heard = new Set<number>();
 
   constructor(url: string, log: PoolLog | undefined, watchdog: Watchdog) {
-    this.url = url;
-    this.log = log;
-    this.watchdog = watchdog;
+    this.#url = url;
+    this.#log = log;
+    this.#watchdog = watchdog;
   }
 
   async listen(
@@ -47,82 +47,82 @@ export class Listening {
     onReset?: () => void,
   ): Promise<() => Promise<void>> {
     const listener: Listener = { channel, onMessage, onReset };
-    const isNew = ![...this.listeners].some((each) => each.channel === channel);
-    this.listeners.add(listener);
+    const isNew = ![...this.#listeners].some((each) => each.channel === channel);
+    this.#listeners.add(listener);
     try {
-      if (!this.client) await this.connect();
-      else if (isNew) await this.client.query(`LISTEN ${quote(channel)}`);
+      if (!this.#client) await this.#connect();
+      else if (isNew) await this.#client.query(`LISTEN ${quote(channel)}`);
     } catch (error) {
-      this.listeners.delete(listener);
+      this.#listeners.delete(listener);
       throw error;
     }
     return async () => {
-      this.listeners.delete(listener);
-      if ([...this.listeners].some((each) => each.channel === channel)) return;
-      await this.client?.query(`UNLISTEN ${quote(channel)}`).catch(() => undefined);
+      this.#listeners.delete(listener);
+      if ([...this.#listeners].some((each) => each.channel === channel)) return;
+      await this.#client?.query(`UNLISTEN ${quote(channel)}`).catch(() => undefined);
     };
   }
 
   /** Wraps the payload in its envelope, to be sent in the same transaction as the change. */
   seal(payload: string): string {
-    this.sent++;
-    return `${this.self} ${this.sent} ${payload}`;
+    this.#sent++;
+    return `${this.#self} ${this.#sent} ${payload}`;
   }
 
   /** Delivers a wrapped message to the listeners of this process, once. */
   deliver(channel: string, sealed: string): void {
-    const listeners = [...this.listeners].filter((each) => each.channel === channel);
+    const listeners = [...this.#listeners].filter((each) => each.channel === channel);
     if (listeners.length === 0) return;
     const [envelope = "", sender, number] = ENVELOPE.exec(sealed) ?? [];
-    if (sender === this.self) {
-      if (this.heard.delete(Number(number))) return;
-      this.heard.add(Number(number));
+    if (sender === this.#self) {
+      if (this.#heard.delete(Number(number))) return;
+      this.#heard.add(Number(number));
     }
-    for (const { onMessage } of listeners) this.guarded(() => onMessage(sealed.slice(envelope.length)));
+    for (const { onMessage } of listeners) this.#guarded(() => onMessage(sealed.slice(envelope.length)));
   }
 
   close(): void {
-    this.stopped = true;
-    this.listeners.clear();
-    clearInterval(this.asking);
-    if (this.client) destroy(this.client);
-    this.client = null;
+    this.#stopped = true;
+    this.#listeners.clear();
+    clearInterval(this.#asking);
+    if (this.#client) destroy(this.#client);
+    this.#client = null;
   }
 
-  private connect(): Promise<void> {
-    this.connecting ??= this.open().finally(() => {
-      this.connecting = null;
+  #connect(): Promise<void> {
+    this.#connecting ??= this.#open().finally(() => {
+      this.#connecting = null;
     });
-    return this.connecting;
+    return this.#connecting;
   }
 
-  private async open(): Promise<void> {
-    const client = await connectClient(this.url, { watchdog: this.watchdog });
+  async #open(): Promise<void> {
+    const client = await connectClient(this.#url, { watchdog: this.#watchdog });
     const lost = () => {
-      if (this.client !== client) return;
-      this.client = null;
-      clearInterval(this.asking);
-      if (!this.stopped) void this.reconnect();
+      if (this.#client !== client) return;
+      this.#client = null;
+      clearInterval(this.#asking);
+      if (!this.#stopped) void this.#reconnect();
     };
     client.on("notification", ({ channel, payload }) => this.deliver(channel, payload ?? ""));
     client.on("end", lost);
     client.on("error", lost);
     try {
       // Set before LISTEN: a channel that is added meanwhile is either in the set or uses the new client.
-      this.client = client;
-      const channels = new Set([...this.listeners].map((each) => each.channel));
+      this.#client = client;
+      const channels = new Set([...this.#listeners].map((each) => each.channel));
       for (const channel of channels) await client.query(`LISTEN ${quote(channel)}`);
-      if (this.stopped) throw new Error("the store is closed");
+      if (this.#stopped) throw new Error("the store is closed");
     } catch (error) {
-      this.client = null;
+      this.#client = null;
       destroy(client);
       throw error;
     }
-    this.asking = setInterval(() => void this.ask(client), ASK_EVERY_MS);
-    this.asking.unref();
+    this.#asking = setInterval(() => void this.#ask(client), ASK_EVERY_MS);
+    this.#asking.unref();
   }
 
-  private async ask(client: pg.Client): Promise<void> {
+  async #ask(client: pg.Client): Promise<void> {
     const answered = client.query("SELECT 1").then(
       () => true,
       () => false,
@@ -131,31 +131,31 @@ export class Listening {
     if (!(await Promise.race([answered, late]))) destroy(client);
   }
 
-  private async reconnect(): Promise<void> {
-    this.log?.warn({}, "lost the database session that listens for messages; connecting again");
+  async #reconnect(): Promise<void> {
+    this.#log?.warn({}, "lost the database session that listens for messages; connecting again");
     for (
       let pause = FIRST_PAUSE_MS;
-      !this.stopped && this.listeners.size > 0;
+      !this.#stopped && this.#listeners.size > 0;
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
     ) {
       await new Promise((done) => setTimeout(done, pause * (0.5 + Math.random() / 2)).unref());
       try {
-        if (!this.stopped && !this.client) await this.connect();
+        if (!this.#stopped && !this.#client) await this.#connect();
         break;
       } catch {
         // Retried after a longer pause.
       }
     }
-    if (this.stopped) return;
-    this.heard.clear();
-    for (const { onReset } of this.listeners) this.guarded(() => onReset?.());
+    if (this.#stopped) return;
+    this.#heard.clear();
+    for (const { onReset } of this.#listeners) this.#guarded(() => onReset?.());
   }
 
-  private guarded(call: () => void): void {
+  #guarded(call: () => void): void {
     try {
       call();
     } catch (error) {
-      this.log?.warn({ err: error }, "a listener failed");
+      this.#log?.warn({ err: error }, "a listener failed");
     }
   }
 }

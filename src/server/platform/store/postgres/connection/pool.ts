@@ -102,33 +102,33 @@ export function cut(client: pg.Client): void {
  * used more than once get a name, up to a limit.
  */
 export class StatementNames {
-  private readonly names = new Map<string, string>();
-  private seen = new Set<string>();
-  private readonly most: number;
+  readonly #names = new Map<string, string>();
+  #seen = new Set<string>();
+  readonly #most: number;
 
   constructor(most = 400) {
-    this.most = most;
+    this.#most = most;
   }
 
   of(text: string): string | undefined {
-    const known = this.names.get(text);
+    const known = this.#names.get(text);
     if (known) return known;
     // How many rows a pattern matches can only be estimated from the pattern itself; a plan shared by all patterns is
     // often wrong.
-    if (this.names.size >= this.most || text.includes("LIKE $")) return undefined;
-    if (!this.seen.has(text)) {
-      if (this.seen.size >= 2000) this.seen = new Set();
-      this.seen.add(text);
+    if (this.#names.size >= this.#most || text.includes("LIKE $")) return undefined;
+    if (!this.#seen.has(text)) {
+      if (this.#seen.size >= 2000) this.#seen = new Set();
+      this.#seen.add(text);
       return undefined;
     }
-    this.seen.delete(text);
+    this.#seen.delete(text);
     const name = `s${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
-    this.names.set(text, name);
+    this.#names.set(text, name);
     return name;
   }
 
   get size(): number {
-    return this.names.size;
+    return this.#names.size;
   }
 }
 

@@ -55,109 +55,110 @@ interface Waiting {
 class TxRunner implements Runner {
   /** Why the transaction cannot continue, even if the caller catches the error. */
   failure: DatabaseFailure | null = null;
-  private ended = false;
-  private saved = true;
-  private turn: Promise<unknown> = Promise.resolve();
-  private waiting: Waiting[] = [];
-  private sent = 0;
+  #ended = false;
+  #saved = true;
+  #turn: Promise<unknown> = Promise.resolve();
+  #waiting: Waiting[] = [];
+  #sent = 0;
   /** Statements that have yet to be sent before the next one. */
-  private before: readonly string[];
-  private readonly context: RunnerContext;
-  private readonly lease: Lease;
-  private readonly failFast: boolean;
+  #before: readonly string[];
+  readonly #context: RunnerContext;
+  readonly #lease: Lease;
+  readonly #failFast: boolean;
 
   constructor(context: RunnerContext, lease: Lease, begin: readonly string[], failFast: boolean) {
-    this.context = context;
-    this.lease = lease;
-    this.before = failFast ? begin : [...begin, SAVE];
-    this.failFast = failFast;
+    this.#context = context;
+    this.#lease = lease;
+    this.#before = failFast ? begin : [...begin, SAVE];
+    this.#failFast = failFast;
   }
 
   read(statement: Statement): Promise<Result> {
-    if (this.failFast) return this.together(statement);
-    return this.inTurn(() => this.decisive(() => this.send(statement)));
+    if (this.#failFast) return this.#together(statement);
+    return this.#inTurn(() => this.#decisive(() => this.#send(statement)));
   }
 
   write(statement: Statement): Promise<Result> {
-    if (this.failFast) return this.together(statement);
-    return this.inTurn(() => this.undoable(() => this.send(statement)));
+    if (this.#failFast) return this.#together(statement);
+    return this.#inTurn(() => this.#undoable(() => this.#send(statement)));
   }
 
   atomic<R>(work: (runner: Runner) => Promise<R>): Promise<R> {
-    if (this.failFast) return work(this);
-    const run = (statement: Statement) => this.send(statement);
+    if (this.#failFast) return work(this);
+    const run = (statement: Statement) => this.#send(statement);
     const inner: Runner = { read: run, write: run, atomic: (more) => more(inner) };
-    return this.inTurn(() => this.undoable(() => work(inner)));
+    return this.#inTurn(() => this.#undoable(() => work(inner)));
   }
 
   /** Returns whether anything was sent. */
   async end(): Promise<boolean> {
-    await this.turn;
-    this.ended = true;
-    return this.sent > 0;
+    await this.#turn;
+    this.#ended = true;
+    return this.#sent > 0;
   }
 
-  private async send(statement: Statement): Promise<Result> {
-    return (await this.sendAll([statement]))[0]!;
+  async #send(statement: Statement): Promise<Result> {
+    return (await this.#sendAll([statement]))[0]!;
   }
 
-  private sendAll(statements: readonly Statement[]): Promise<Result[]> {
-    const { before, lease } = this;
-    this.before = [];
+  #sendAll(statements: readonly Statement[]): Promise<Result[]> {
+    const before = this.#before;
+    const lease = this.#lease;
+    this.#before = [];
     const results = lease.runAll(statements, before);
     // Whatever was sent together with BEGIN was not stored if the connection was dead.
-    return this.sent++ === 0 ? harmlessly(lease, results) : results;
+    return this.#sent++ === 0 ? harmlessly(lease, results) : results;
   }
 
   /**
    * Sends what is requested while other statements run, or at the same time, together. What the results of the last ones
    * lead to is requested before the next tick, however many promises are on the way.
    */
-  private together(statement: Statement): Promise<Result> {
+  #together(statement: Statement): Promise<Result> {
     return new Promise((done, failed) => {
-      this.waiting.push({ statement, done, failed });
-      if (this.waiting.length === 1) this.turn = this.turn.then(nextTick).then(() => this.flush());
+      this.#waiting.push({ statement, done, failed });
+      if (this.#waiting.length === 1) this.#turn = this.#turn.then(nextTick).then(() => this.#flush());
     });
   }
 
-  private async flush(): Promise<void> {
-    const waiting = this.waiting;
-    this.waiting = [];
+  async #flush(): Promise<void> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
     try {
-      this.checkOpen();
-      const results = await this.decisive(() => this.sendAll(waiting.map(({ statement }) => statement)));
+      this.#checkOpen();
+      const results = await this.#decisive(() => this.#sendAll(waiting.map(({ statement }) => statement)));
       waiting.forEach(({ done }, i) => {
         done(results[i]!);
       });
     } catch (error) {
-      for (const { failed } of waiting) failed(this.translated(error));
+      for (const { failed } of waiting) failed(this.#translated(error));
     }
   }
 
-  private checkOpen(): void {
-    if (this.ended)
+  #checkOpen(): void {
+    if (this.#ended)
       throw new Error("the transaction has ended: use only the store that tx passes in, and await its results");
     if (this.failure) throw this.failure;
   }
 
-  private readonly translated = (error: unknown): unknown =>
-    error instanceof DatabaseFailure ? translate(error.error, this.context.constraints) : error;
+  readonly #translated = (error: unknown): unknown =>
+    error instanceof DatabaseFailure ? translate(error.error, this.#context.constraints) : error;
 
   /** Runs writes one after the other, so that no savepoint falls between the statements of another write. */
-  private inTurn<R>(work: () => Promise<R>): Promise<R> {
-    const mine = this.turn.then(async () => {
+  #inTurn<R>(work: () => Promise<R>): Promise<R> {
+    const mine = this.#turn.then(async () => {
       try {
-        this.checkOpen();
+        this.#checkOpen();
         return await work();
       } catch (error) {
-        throw this.translated(error);
+        throw this.#translated(error);
       }
     });
-    this.turn = mine.catch(() => undefined);
+    this.#turn = mine.catch(() => undefined);
     return mine;
   }
 
-  private async decisive<R>(work: () => Promise<R>): Promise<R> {
+  async #decisive<R>(work: () => Promise<R>): Promise<R> {
     try {
       return await work();
     } catch (error) {
@@ -166,26 +167,26 @@ class TxRunner implements Runner {
     }
   }
 
-  private async undoable<R>(work: () => Promise<R>): Promise<R> {
+  async #undoable<R>(work: () => Promise<R>): Promise<R> {
     // What has yet to be sent ends with a savepoint.
-    if (!this.saved && this.before.length === 0) this.before = [`RELEASE ${SAVE}`, SAVE];
-    this.saved = false;
-    const { sent } = this;
+    if (!this.#saved && this.#before.length === 0) this.#before = [`RELEASE ${SAVE}`, SAVE];
+    this.#saved = false;
+    const sent = this.#sent;
     try {
       return await work();
     } catch (error) {
-      if (error instanceof DatabaseFailure && (this.lease.broken || isConflict(error.error))) this.failure ??= error;
+      if (error instanceof DatabaseFailure && (this.#lease.broken || isConflict(error.error))) this.failure ??= error;
       // Without a statement, not even the savepoint was set.
-      else if (this.sent > sent) await this.undo(error);
-      this.saved = true;
+      else if (this.#sent > sent) await this.#undo(error);
+      this.#saved = true;
       throw error;
     }
   }
 
   /** If BEGIN or its lock has failed, there is no savepoint, and that error is the one to report. */
-  private async undo(error: unknown): Promise<void> {
+  async #undo(error: unknown): Promise<void> {
     try {
-      await this.lease.command(`ROLLBACK TO ${SAVE}`);
+      await this.#lease.command(`ROLLBACK TO ${SAVE}`);
     } catch (failure) {
       this.failure ??= (error instanceof DatabaseFailure ? error : failure) as DatabaseFailure;
     }

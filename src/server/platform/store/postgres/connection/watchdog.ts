@@ -20,65 +20,65 @@ interface Probe {
 const silence = (): StoreUnavailable => new StoreUnavailable("the database does not respond");
 
 export class Watchdog {
-  private readonly probe: Probe;
-  private readonly log: PoolLog | undefined;
-  private readonly sessions = new Set<pg.Client>();
+  readonly #probe: Probe;
+  readonly #log: PoolLog | undefined;
+  readonly #sessions = new Set<pg.Client>();
   /** Sessions with tasks that may take hours, such as a backup. They continue when the database resumes. */
-  private readonly spared = new Set<pg.ClientBase>();
-  private readonly waiting = new Set<() => void>();
-  private timer: NodeJS.Timeout | undefined;
-  private asking = false;
-  private unanswered = 0;
-  private silentSince: number | null = null;
-  private count = 0;
+  readonly #spared = new Set<pg.ClientBase>();
+  readonly #waiting = new Set<() => void>();
+  #timer: NodeJS.Timeout | undefined;
+  #asking = false;
+  #unanswered = 0;
+  #silentSince: number | null = null;
+  #count = 0;
 
   constructor(probe: Probe, log: PoolLog | undefined) {
-    this.probe = probe;
-    this.log = log;
+    this.#probe = probe;
+    this.#log = log;
   }
 
   get silent(): boolean {
-    return this.silentSince !== null;
+    return this.#silentSince !== null;
   }
 
   /** How often the database has stopped answering. */
   get outages(): number {
-    return this.count;
+    return this.#count;
   }
 
   start(): void {
     this.tick();
-    this.timer = setInterval(() => this.tick(), ASK_EVERY_MS);
-    this.timer.unref();
+    this.#timer = setInterval(() => this.tick(), ASK_EVERY_MS);
+    this.#timer.unref();
   }
 
   close(): void {
-    clearInterval(this.timer);
-    this.probe.close();
+    clearInterval(this.#timer);
+    this.#probe.close();
   }
 
   tick(): void {
-    if (!this.asking) void this.ask();
-    else if (++this.unanswered >= UNANSWERED_LIMIT && !this.silent) this.declareSilent();
+    if (!this.#asking) void this.#ask();
+    else if (++this.#unanswered >= UNANSWERED_LIMIT && !this.silent) this.#declareSilent();
   }
 
   /** Notes that a statement was answered: the database responds, even if the probe is still waiting. */
   heard(): void {
-    this.unanswered = 0;
+    this.#unanswered = 0;
   }
 
   /** Breaks this session when an outage is declared, so that its statements fail and its owner connects again. */
   watch(client: pg.Client): void {
-    this.sessions.add(client);
-    client.once("end", () => this.sessions.delete(client));
+    this.#sessions.add(client);
+    client.once("end", () => this.#sessions.delete(client));
   }
 
   spare(client: pg.ClientBase): void {
-    this.spared.add(client);
+    this.#spared.add(client);
   }
 
   unspare(client: pg.ClientBase): void {
-    this.spared.delete(client);
+    this.#spared.delete(client);
   }
 
   /** Gets a connection from the pool. Rejects as soon as an outage is declared. */
@@ -86,45 +86,45 @@ export class Watchdog {
     if (this.silent) return Promise.reject(silence());
     return new Promise((done, failed) => {
       const giveUp = () => failed(silence());
-      this.waiting.add(giveUp);
+      this.#waiting.add(giveUp);
       pool.connect().then(
         // A client that arrives after the caller gave up goes back to the pool.
-        (client) => (this.waiting.delete(giveUp) ? done(client) : client.release()),
+        (client) => (this.#waiting.delete(giveUp) ? done(client) : client.release()),
         (error) => {
-          this.waiting.delete(giveUp);
+          this.#waiting.delete(giveUp);
           failed(error);
         },
       );
     });
   }
 
-  private async ask(): Promise<void> {
-    this.asking = true;
+  async #ask(): Promise<void> {
+    this.#asking = true;
     try {
-      await this.probe.ask();
-      this.answered();
+      await this.#probe.ask();
+      this.#answered();
     } catch {
       // A refused or lost connection is not silence: statements get the same error at once, with a clearer message.
     }
-    this.asking = false;
-    this.unanswered = 0;
+    this.#asking = false;
+    this.#unanswered = 0;
   }
 
-  private answered(): void {
-    if (this.silentSince === null) return;
-    const ms = Math.round(performance.now() - this.silentSince);
-    this.silentSince = null;
-    this.log?.info?.({ ms }, "the database responds again");
+  #answered(): void {
+    if (this.#silentSince === null) return;
+    const ms = Math.round(performance.now() - this.#silentSince);
+    this.#silentSince = null;
+    this.#log?.info?.({ ms }, "the database responds again");
   }
 
-  private declareSilent(): void {
-    this.silentSince = performance.now();
-    this.count++;
-    this.log?.warn({}, "the database does not respond; requests are refused until it does");
-    this.probe.drop();
-    for (const giveUp of this.waiting) giveUp();
-    this.waiting.clear();
-    for (const client of this.sessions) if (!this.spared.has(client)) cut(client);
+  #declareSilent(): void {
+    this.#silentSince = performance.now();
+    this.#count++;
+    this.#log?.warn({}, "the database does not respond; requests are refused until it does");
+    this.#probe.drop();
+    for (const giveUp of this.#waiting) giveUp();
+    this.#waiting.clear();
+    for (const client of this.#sessions) if (!this.#spared.has(client)) cut(client);
   }
 }
 
