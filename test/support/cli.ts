@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Config } from "@oclif/core";
 import type { Io, Keyring } from "../../src/cli/io.ts";
@@ -9,6 +10,9 @@ import { main } from "../../src/cli/run/main.ts";
 import { sourceConfig } from "../../src/cli/run/source-config.ts";
 import type { Send } from "../../src/client/transport.ts";
 import { afterEveryFile } from "./ends.ts";
+
+/** A pause of a command, as far as the test itself is concerned. */
+const WAIT_MS = 50;
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -112,7 +116,8 @@ export async function runCli(argv: string[], options: RunOptions = {}): Promise<
     sleep: async (ms, signal) => {
       signal?.throwIfAborted();
       result.waits.push(ms);
-      await options.onWait?.();
+      // Without `onWait` the server goes on with its work meanwhile, which takes real time.
+      await (options.onWait === undefined ? pause(WAIT_MS) : options.onWait());
     },
     send: options.send ?? refused,
     browse: options.browse ?? (async () => {}),
