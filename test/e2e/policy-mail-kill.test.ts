@@ -56,7 +56,8 @@ it.each(killedEngines)(
         await kill();
         await bed.start();
         // The first run of the job, or the mail, is in progress when the server is killed again.
-        await api.call("POST", "/trigger?name=policy_mails");
+        // A server may run the job at its start already.
+        await api.call("POST", "/trigger?name=policy_mails").catch(() => {});
         await new Promise((resolve) => setTimeout(resolve, ms));
         await kill();
         await bed.start();

@@ -116,8 +116,8 @@ export async function runCli(argv: string[], options: RunOptions = {}): Promise<
     sleep: async (ms, signal) => {
       signal?.throwIfAborted();
       result.waits.push(ms);
-      // Without `onWait` the server goes on with its work meanwhile, which takes real time.
-      await (options.onWait === undefined ? pause(WAIT_MS) : options.onWait());
+      // The server goes on with its work meanwhile, which takes real time.
+      await Promise.all([pause(WAIT_MS), options.onWait?.()]);
     },
     send: options.send ?? refused,
     browse: options.browse ?? (async () => {}),
