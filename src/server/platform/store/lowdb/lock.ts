@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { link, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { openFile } from "./files.ts";
+import { openFile } from "./open-file.ts";
 
 class StoreLocked extends Error {}
 
