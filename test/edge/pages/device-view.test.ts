@@ -48,6 +48,19 @@ describe.each(rulesEngines)("the device page on %s", (engine) => {
     expect((await t.as(null).get(`/device/${TOKEN}/software`)).status).toBe(200);
   });
 
+  it("says when vulnerability data was imported, so that no vulnerabilities are not mistaken for none known", async () => {
+    const t = await startApp({ engine });
+    const agent = await withToken(t);
+    await makeInventory(t, (await agent.host()).id, [await makeSoftware(t, "Figma", "1.2")]);
+    const importedAt = async () =>
+      ((await (await t.as(null).get(`/device/${TOKEN}/software`)).json()) as Record<string, unknown>)
+        .vulnerability_data_imported_at;
+    expect(await importedAt()).toBeNull();
+    const imported_at = "2026-01-02T00:00:00.000Z";
+    await t.store.vulnerabilityFeeds.insert({ name: "nvd", state: "current", imported_at });
+    expect(await importedAt()).toBe(imported_at);
+  });
+
   it("refuses an invalid token, on every path, for every caller", async () => {
     const t = await startApp({ engine });
     await withToken(t);
