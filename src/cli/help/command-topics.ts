@@ -70,7 +70,9 @@ export const topics: Record<string, { description: string }> = {
   users: { description: "User accounts of people and programs." },
   variables: { description: "Custom variables: secrets that scripts and profiles name." },
   vulnerabilities: { description: "Vulnerabilities (CVEs), and the hosts that they affect." },
-  webhooks: { description: "Webhooks and tickets: deliveries, destinations, tests." },
-  "webhooks:deliveries": { description: "Deliveries of webhooks and tickets: sent, pending or given up." },
+  webhooks: { description: "Webhooks, tickets and mails about policies: deliveries, destinations, tests." },
+  "webhooks:deliveries": {
+    description: "Deliveries of webhooks, tickets and mails about policies: sent, pending or given up.",
+  },
   "webhooks:destinations": { description: "Destinations of webhooks: URLs, headers and signing secrets." },
 };

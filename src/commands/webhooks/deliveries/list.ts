@@ -5,7 +5,8 @@ import { queryFlags, queryOf } from "../../../cli/query-flags.ts";
 import { deliveryView } from "../../../cli/topics/webhooks/view.ts";
 
 export default class WebhooksDeliveriesList extends ClientCommand {
-  static override summary = "List deliveries of webhooks and tickets (sent, pending or given up), newest first.";
+  static override summary =
+    "List deliveries of webhooks, tickets and mails about policies (sent, pending or given up), newest first.";
   static override endpoints = [webhooksApi.deliveries];
   static override flags = { ...queryFlags(webhooksApi.deliveries), ...limitFlags };
   static override examples = [

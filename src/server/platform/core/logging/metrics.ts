@@ -118,7 +118,7 @@ export function createMetrics(): Metrics {
     }),
     outboxTries: new Counter({
       name: "svc_outbox_tries_total",
-      help: "Attempts to deliver webhooks and tickets",
+      help: "Attempts to deliver webhooks, tickets and mails about policies",
       labelNames: ["event", "outcome"],
       registers,
     }),
