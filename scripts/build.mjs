@@ -27,7 +27,7 @@ async function fingerprint() {
   const files = [
     ...(await filesBelow("src")),
     ...["package.json", "tsconfig.json", "tsconfig.build.json"].map((f) => join(root, f)),
-    ...["bundle.mjs", "bundle-agent.mjs", "bundle-server.mjs"].map((f) => join(root, "scripts", f)),
+    ...["bundle.mjs", "bundle-agent.mjs", "bundle-api.mjs", "bundle-server.mjs"].map((f) => join(root, "scripts", f)),
   ];
   const parts = await Promise.all(
     files.map(async (file) => {

@@ -157,7 +157,8 @@ describe("the commands", () => {
     expect(bare.map(({ name }) => name)).toEqual([]);
   });
 
-  it("are in the manifest of the build unchanged", async () => {
+  // It may have to build, while other tests run.
+  it("are in the manifest of the build unchanged", { timeout: 600_000 }, async () => {
     await build();
     const { commands } = JSON.parse(await readFile(join(root, "oclif.manifest.json"), "utf8"));
     expect(Object.keys(commands).sort()).toEqual(config.commands.map(({ id }) => id).sort());
