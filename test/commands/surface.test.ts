@@ -157,7 +157,7 @@ describe("the commands", () => {
     expect(bare.map(({ name }) => name)).toEqual([]);
   });
 
-  // It may have to build, while other tests run.
+  // The build may be older than the source, and takes long while other tests run.
   it("are in the manifest of the build unchanged", { timeout: 600_000 }, async () => {
     await build();
     const { commands } = JSON.parse(await readFile(join(root, "oclif.manifest.json"), "utf8"));
