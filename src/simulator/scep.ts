@@ -23,7 +23,7 @@ export interface ScepAccess {
   readonly challenge: string;
   readonly subject: readonly NameField[];
   readonly alternativeNames?: readonly AlternativeName[];
-  /** Digest of the authority's certificate: SHA-1 or a longer one. Null: any authority is accepted. */
+  /** Digest of the authority's certificate, by the algorithm that its length names. Null: any authority is accepted. */
   readonly fingerprint: Buffer | null;
 }
 

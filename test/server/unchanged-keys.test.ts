@@ -104,6 +104,24 @@ describe.each(rulesEngines)("keys that cannot be changed, on %s", (engine) => {
       expect((await t.patch(path, { ...existing, ...change })).status).toBe(200);
     });
 
+  it("of a package include its platform and the address of its file", async () => {
+    const t = await startApp({ engine });
+    const body = new FormData();
+    body.set("software", new File(["#!/bin/sh\necho a\n"], "a.sh"));
+    const { software_package } = await madeIn<{ software_package: Fields }>(await t.post("/software/package", body));
+    const { title_id, platform, url } = software_package;
+    const change = (more: Fields) =>
+      t.patch(`/software/titles/${title_id}/package`, { team_id: 0, self_service: true, ...more });
+    for (const [key, other] of [
+      ["platform", "windows"],
+      ["url", "https://example.com/b.sh"],
+    ] as const) {
+      const refused = await change({ [key]: other });
+      expect([refused.status, (await errorOf(refused)).errors?.[0]?.name]).toEqual([422, key]);
+    }
+    expect((await change({ platform, url })).status).toBe(200);
+  });
+
   it("of a script include its team", async () => {
     const t = await startApp({ engine });
     const [team, other] = [(await makeTeam(t)).id, (await makeTeam(t)).id];

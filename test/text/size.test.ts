@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sizeText } from "../../src/text/size.ts";
+import { binarySizeText } from "../../src/text/size.ts";
 
 it.each([
   [0, "0 bytes"],
@@ -13,5 +13,5 @@ it.each([
   [1024 ** 3 - 1, "1.0 GiB"],
   [3 * 1024 ** 4, "3072.0 GiB"],
 ])("%i bytes are written as %s", (bytes, text) => {
-  expect(sizeText(bytes)).toBe(text);
+  expect(binarySizeText(bytes)).toBe(text);
 });

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { Download, file, MiB, multipart, optionalFile } from "../bodies.ts";
 import { policyTypes } from "../checks/policies.ts";
 import { endpoint } from "../endpoint.ts";
-import { Empty, Id, IdParam, nameText, QueryFlag, QueryTeam, Timestamp } from "../fields.ts";
+import { Empty, Id, IdParam, nameText, QueryFlag, QueryTeam, Timestamp, unchanged } from "../fields.ts";
 import { LabelNames, ScopeLabel } from "../hosts/label-scope.ts";
 
 /** Maximum size of a package. */
@@ -114,6 +114,8 @@ const change = {
       "maintained apps: the version to stay at, such as 147.0.2 or ^147; empty: follow the newest. No other change",
   }),
   team_id: QueryTeam,
+  platform: unchanged(z.string()),
+  url: unchanged(z.string()),
 };
 export type PackageFields = z.output<z.ZodObject<typeof fields>>;
 

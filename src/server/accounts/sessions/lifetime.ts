@@ -10,14 +10,14 @@ type SessionTimes = Pick<RowOf<typeof sessions>, "kind" | "created_at" | "access
 /** When the session or token expires if it is not used before, in milliseconds since 1970. Null: never. */
 export function endOf(
   settings: Pick<Settings, "session_duration" | "session_max_age">,
-  held: SessionTimes,
+  existing: SessionTimes,
   apiOnly: boolean,
 ) {
-  const ends = held.expires_at === null ? [] : [Date.parse(held.expires_at)];
-  if (held.kind === "session" && !apiOnly)
+  const ends = existing.expires_at === null ? [] : [Date.parse(existing.expires_at)];
+  if (existing.kind === "session" && !apiOnly)
     ends.push(
-      Date.parse(held.accessed_at) + settings.session_duration,
-      Date.parse(held.created_at) + settings.session_max_age,
+      Date.parse(existing.accessed_at) + settings.session_duration,
+      Date.parse(existing.created_at) + settings.session_max_age,
     );
   return ends.length === 0 ? null : Math.min(...ends);
 }
@@ -31,10 +31,10 @@ export const isUnused = ({
 
 export function isOver(
   { settings, clock }: Pick<Services, "settings" | "clock">,
-  held: SessionTimes,
+  existing: SessionTimes,
   apiOnly: boolean,
 ) {
-  const end = endOf(settings, held, apiOnly);
+  const end = endOf(settings, existing, apiOnly);
   return end !== null && clock.now() >= end;
 }
 

@@ -42,7 +42,8 @@ async function startAnew(
 }
 
 /**
- * Starts anew when the package goes, but what hosts have begun is shown until it ends: they are busy with the title.
+ * Results of a package that goes no longer count. What hosts have begun is shown until it ends, because they are busy with
+ * the title.
  */
 async function startAnewOnceDone(inside: Context, { id }: Pick<Installer, "id">): Promise<void> {
   const { store } = inside;

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { type BatchApp, isAppId, type storeAppsApi } from "../../../api/delivery/store-apps.ts";
 import type { LicensedApp, StoreApp } from "../../../api/software/store-app.ts";
 import { isDeeper, isRecord } from "../../../text/record.ts";
+import { changingPolicies } from "../../checks/policies/service.ts";
 import { teamFor } from "../../devices/profiles/access.ts";
 import type { TeamName } from "../../devices/profiles/platform.ts";
 import { resolveTargets } from "../../hosts/labels/targeting.ts";
@@ -18,7 +19,7 @@ import { compareText } from "../../platform/store/rows.ts";
 import { type TeamScope, teamIdNamed, teamScope } from "../../settings/teams/access.ts";
 import { addPolicyFor, quote } from "../../software/installers/automatic.ts";
 import { installerOfTitle } from "../../software/installers/hosts.ts";
-import { changingPackages, deletePackage } from "../../software/installers/packages.ts";
+import { deletePackage } from "../../software/installers/packages.ts";
 import { checkAppConfiguration } from "../../software/installers/scripts.ts";
 import { installedDuringSetup } from "../../software/installers/service.ts";
 import { namedCategories } from "../../software/self-service/categories.ts";
@@ -126,7 +127,7 @@ export async function addApp(ctx: Context, given: AddInput): Promise<{ software_
     authorize(ctx, "policies:write", team.team_id);
     if (platform !== "darwin") throw invalid("ensure", "policies install apps on Macs only");
   }
-  const title_id = await changingPackages(ctx, async (inside) => {
+  const title_id = await changingPolicies(ctx, async (inside) => {
     const id = await insertApp(inside, team, { listing, token, given });
     const offer = { team_id: team.team_id, title_id: id, platform };
     const query = `SELECT 1 FROM apps WHERE bundle_identifier = ${quote(listing.bundle_identifier)};`;
@@ -240,7 +241,7 @@ export async function editApp(
   { team_id, app_store_id, platform, ...given }: z.output<typeof storeAppsApi.edit.body>,
 ): Promise<{ app_store_app: StoreApp }> {
   const team = await teamFor(ctx, "packages:write", team_id);
-  const id = await changingPackages(ctx, async (inside) => {
+  const id = await changingPolicies(ctx, async (inside) => {
     const row = await appOfTitle(inside.store, titleId, team.team_id);
     if (!row) throw notFound("store app of the title", titleId);
     checkUnchanged({ app_store_id, platform }, { app_store_id: row.adam_id, platform: row.platform });
@@ -290,7 +291,7 @@ async function removeApp(inside: Context, team: TeamName, row: StoreAppRow): Pro
 }
 
 /** How store apps share titles with packages. */
-/** In the caller's transaction (`changingPackages`). False: the team does not offer an app for the title. */
+/** In the caller's transaction (`changingPolicies`). False: the team does not offer an app for the title. */
 export async function removeAppOfTitle(inside: Context, team: TeamScope, titleId: number): Promise<boolean> {
   const { store } = inside;
   const row = await appOfTitle(store, titleId, team.team_id);
@@ -306,7 +307,7 @@ export async function removeAppOfTitle(inside: Context, team: TeamScope, titleId
 /** What the team offers for a title: its store app, or its package. */
 export async function removeOffer(ctx: Context, titleId: number, teamId: number): Promise<Record<string, never>> {
   const team = await teamScope(ctx, "packages:write", teamId);
-  await changingPackages(ctx, async (inside) => {
+  await changingPolicies(ctx, async (inside) => {
     if (!(await removeAppOfTitle(inside, team, titleId))) await deletePackage(inside, team, titleId);
   });
   return {};
@@ -340,7 +341,7 @@ async function detailsOf(store: ServerTx, row: StoreAppRow, team: TeamName) {
 export async function replaceApps(ctx: Context, teamName: string | undefined, items: readonly BatchApp[]) {
   const team = await teamFor(ctx, "packages:write", await teamIdNamed(ctx, teamName));
   const wanted = items.length === 0 ? new Map<string, NewApp>() : await readBatch(ctx, team, items);
-  const rows = await changingPackages(ctx, async (inside) => {
+  const rows = await changingPolicies(ctx, async (inside) => {
     const { store } = inside;
     const before = await store.storeApps.list({ where: eq("team_id", team.team_id) });
     const known = new Map(before.map((row) => [`${row.adam_id} ${row.platform}`, row]));

@@ -59,7 +59,7 @@ const ofTeams = (teams: readonly number[]): Predicate =>
         ),
       );
 
-/** What decides who may run a saved query. Null: any SQL. */
+/** The columns of a saved query that say who may run it. Null: SQL that is not saved. */
 type Runs = { readonly observer_can_run: boolean; readonly team_id: number | null } | null;
 
 /**

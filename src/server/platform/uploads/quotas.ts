@@ -1,4 +1,4 @@
-import { sizeText } from "../../../text/size.ts";
+import { binarySizeText } from "../../../text/size.ts";
 import type { Context } from "../core/context.ts";
 import { quotaExceeded } from "../core/errors.ts";
 import { and, gt, oneOf } from "../store/query.ts";
@@ -17,14 +17,16 @@ export async function checkQuotas(
   const { upload_max_per_user, upload_max_per_team } = settings;
   const own = await sizeOf([user.id]);
   if (own + size > upload_max_per_user)
-    throw quotaExceeded(`you have uploads of ${sizeText(own)}, and may have ${sizeText(upload_max_per_user)}: ${NEXT}`);
+    throw quotaExceeded(
+      `you have uploads of ${binarySizeText(own)}, and may have ${binarySizeText(upload_max_per_user)}: ${NEXT}`,
+    );
   if (user.global_role !== null) return;
   for (const { id } of user.teams) {
     const members = await store.userTeams.pick(["user_id"], { where: oneOf("team_id", [id]) });
     const ofTeam = await sizeOf(members.map(({ user_id }) => user_id));
     if (ofTeam + size > upload_max_per_team)
       throw quotaExceeded(
-        `the users of your team ${id} have uploads of ${sizeText(ofTeam)}, and may have ${sizeText(upload_max_per_team)}: ${NEXT}`,
+        `the users of your team ${id} have uploads of ${binarySizeText(ofTeam)}, and may have ${binarySizeText(upload_max_per_team)}: ${NEXT}`,
       );
   }
 }

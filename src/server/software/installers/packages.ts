@@ -9,6 +9,7 @@ import { resolveTargets } from "../../hosts/labels/targeting.ts";
 import { minutes } from "../../platform/core/clock.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { badRequest, conflict, invalid, notFound, notThere } from "../../platform/core/errors.ts";
+import { checkUnchanged } from "../../platform/core/http/unchanged.ts";
 import { authorize, inTeam } from "../../platform/core/security/access.ts";
 import { downloadOf } from "../../platform/files/service.ts";
 import { issueToken, takeToken } from "../../platform/mail/one-time.ts";
@@ -109,11 +110,12 @@ type Change = z.output<typeof packagesApi.update.body>;
 export async function changePackage(
   ctx: Context,
   titleId: number,
-  given: Change,
+  { platform, url, ...given }: Change,
   pinVersion: PinVersion,
 ): Promise<{ software_installer: Package }> {
   const team = await teamScope(ctx, "packages:write", given.team_id);
   const before = await installerFor(ctx, team, titleId);
+  checkUnchanged<{ platform: string; url: string }>({ platform, url }, { platform: before.platform, url: before.url });
   if (given.version !== undefined) {
     const [other] = Object.entries(given).find(([name, value]) => value !== undefined && !PINNING.has(name)) ?? [];
     if (other !== undefined) throw invalid("version", `must be the only change, without ${other}`);

@@ -1,4 +1,4 @@
-import { sizeText } from "../../../text/size.ts";
+import { binarySizeText } from "../../../text/size.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { quotaExceeded } from "../../platform/core/errors.ts";
 import { everything } from "../../platform/store/query.ts";
@@ -28,13 +28,13 @@ export async function checkPackageQuotas(
   for (const [team, size] of after)
     if (size > perTeam && size > (before.get(team) ?? 0))
       throw quotaExceeded(
-        `with this change, the packages of ${await nameOf(ctx, team)} would have ${sizeText(size)}, and may have ` +
-          `${sizeText(perTeam)}: ${NEXT} --package-max-per-team`,
+        `with this change, the packages of ${await nameOf(ctx, team)} would have ${binarySizeText(size)}, and may have ` +
+          `${binarySizeText(perTeam)}: ${NEXT} --package-max-per-team`,
       );
   const ofAll = sum(after);
   if (ofAll > total && ofAll > sum(before))
     throw quotaExceeded(
-      `with this change, the packages of all teams would have ${sizeText(ofAll)}, and may have ${sizeText(total)}: ` +
+      `with this change, the packages of all teams would have ${binarySizeText(ofAll)}, and may have ${binarySizeText(total)}: ` +
         `${NEXT} --package-max-total`,
     );
 }

@@ -17,23 +17,23 @@ type InputRow = Readonly<Record<string, unknown>>;
 export class MemoryCollection<T extends Table> implements Collection<T> {
   readonly table: T;
   readonly #memory: Memory;
-  readonly #held: MemoryTable;
+  readonly #memoryTable: MemoryTable;
   readonly #session: Session;
 
   constructor(table: T, memory: Memory, session: Session) {
     this.table = table;
     this.#memory = memory;
-    this.#held = memory.of(table);
+    this.#memoryTable = memory.of(table);
     this.#session = session;
   }
 
   #show(row: MemoryRow): RowOf<T> {
-    return this.#held.forms.show(row) as unknown as RowOf<T>;
+    return this.#memoryTable.forms.show(row) as unknown as RowOf<T>;
   }
 
   /** Shows the columns, or all. Throws before anything is written if there is no such column. */
   #shownBy<K extends string>(columns: readonly K[] | undefined) {
-    const show = columns ? this.#held.forms.picker(columns) : (row: MemoryRow) => this.#show(row);
+    const show = columns ? this.#memoryTable.forms.picker(columns) : (row: MemoryRow) => this.#show(row);
     return (row: MemoryRow) => show(row) as Pick<RowOf<T>, K & keyof RowOf<T>>;
   }
 
@@ -43,7 +43,7 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
 
   get(id: number): Promise<RowOf<T> | null> {
     return this.#read(() => {
-      const row = this.#held.rows.get(id);
+      const row = this.#memoryTable.rows.get(id);
       return row ? this.#show(row) : null;
     });
   }
@@ -52,7 +52,7 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     return this.#read(() => {
       const rows: RowOf<T>[] = [];
       for (const id of ids) {
-        const row = this.#held.rows.get(id);
+        const row = this.#memoryTable.rows.get(id);
         if (row) rows.push(this.#show(row));
       }
       return rows;
@@ -68,8 +68,8 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     const wanted = readSides(this.table, sides);
     return this.#read(() => {
       const parts = wanted.map(([name, { table, columns }]) => {
-        const held = this.#memory.of(table);
-        return { name, rows: ids.map((id) => held.rows.get(id)), pick: held.forms.picker(columns) };
+        const memoryTable = this.#memory.of(table);
+        return { name, rows: ids.map((id) => memoryTable.rows.get(id)), pick: memoryTable.forms.picker(columns) };
       });
       return (place) => {
         const found: Record<string, unknown> = {};
@@ -87,15 +87,15 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
   }
 
   list(query: Select = {}): Promise<RowOf<T>[]> {
-    return this.#read(() => select(this.#memory, this.#held, query).map((row) => this.#show(row)));
+    return this.#read(() => select(this.#memory, this.#memoryTable, query).map((row) => this.#show(row)));
   }
 
   pick<K extends keyof RowOf<T> & string>(columns: readonly K[], query: Select = {}): Promise<Pick<RowOf<T>, K>[]> {
-    return this.#read(() => this.#picked(columns, select(this.#memory, this.#held, query)));
+    return this.#read(() => this.#picked(columns, select(this.#memory, this.#memoryTable, query)));
   }
 
   #picked<K extends string>(columns: readonly K[], rows: readonly MemoryRow[]): Pick<RowOf<T>, K & keyof RowOf<T>>[] {
-    const pick = this.#held.forms.picker(columns);
+    const pick = this.#memoryTable.forms.picker(columns);
     return rows.map((row) => pick(row) as Pick<RowOf<T>, K & keyof RowOf<T>>);
   }
 
@@ -115,7 +115,7 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     query: Select = {},
     pageSize = BATCH_SIZE,
   ): AsyncIterable<Batch<Pick<RowOf<T>, K>, SidesOf<S>>> {
-    const view = this.#held.forms.viewer(columnsOfPages(columns, query.order));
+    const view = this.#memoryTable.forms.viewer(columnsOfPages(columns, query.order));
     for await (const rows of this.#rowPages(query, pageSize)) {
       const ids = rows.map(({ id }) => id);
       const row = (place: number) => view(rows[place]!) as Pick<RowOf<T>, K>;
@@ -128,7 +128,7 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     if (order.length > 0) {
       // The order is fixed at the start: a row that moves meanwhile is returned once; rows that are deleted or stop
       // matching are skipped.
-      const ids = await this.#read(() => select(this.#memory, this.#held, query).map(({ id }) => id));
+      const ids = await this.#read(() => select(this.#memory, this.#memoryTable, query).map(({ id }) => id));
       for (let at = 0; at < ids.length; at += pageSize) {
         const page = await this.#read(() => this.#stillMatching(ids.slice(at, at + pageSize), where));
         if (page.length > 0) yield page;
@@ -140,7 +140,7 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
       const size = Math.min(left, pageSize);
       const from = after;
       const rows = await this.#read(() =>
-        select(this.#memory, this.#held, { where, limit: size, offset: skip, ...(from && { after: from }) }),
+        select(this.#memory, this.#memoryTable, { where, limit: size, offset: skip, ...(from && { after: from }) }),
       );
       if (rows.length > 0) yield rows;
       if (rows.length < size) return;
@@ -150,24 +150,24 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
   }
 
   #stillMatching(ids: readonly number[], where: Predicate): MemoryRow[] {
-    const test = new Filter(this.#memory).test(this.#held, where, ids.length);
+    const test = new Filter(this.#memory).test(this.#memoryTable, where, ids.length);
     const rows: MemoryRow[] = [];
     for (const id of ids) {
-      const row = this.#held.rows.get(id);
+      const row = this.#memoryTable.rows.get(id);
       if (row && test(row)) rows.push(row);
     }
     return rows;
   }
 
   positionOf(row: RowOf<T>, order: readonly OrderTerm[]): Promise<Position> {
-    return this.#read(() => new Ordering(this.#memory, this.#held, order).position(row as unknown as MemoryRow));
+    return this.#read(() => new Ordering(this.#memory, this.#memoryTable, order).position(row as unknown as MemoryRow));
   }
 
   count(where: Predicate = everything): Promise<number> {
     return this.#read(() => {
-      if (where.op === "all") return this.#held.rows.size;
+      if (where.op === "all") return this.#memoryTable.rows.size;
       let count = 0;
-      for (const _ of new Filter(this.#memory).rows(this.#held, where)) count++;
+      for (const _ of new Filter(this.#memory).rows(this.#memoryTable, where)) count++;
       return count;
     });
   }
@@ -181,10 +181,10 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
       const add = (value: Value) => counts.set(value, (counts.get(value) ?? 0) + 1);
       const isSet = columnSpec(this.table, column).kind === "ids";
       if (!isSet) comparable(this.table, column);
-      const index = this.#held.indexOn(column);
+      const index = this.#memoryTable.indexOn(column);
       if (index && where.op === "all") for (const value of index.keys()) counts.set(value, index.count(value));
       else
-        for (const row of new Filter(this.#memory).rows(this.#held, where)) {
+        for (const row of new Filter(this.#memory).rows(this.#memoryTable, where)) {
           if (!isSet) add(row[column] as Value);
           else for (const member of (row[column] as readonly number[] | null) ?? []) add(member);
         }
@@ -198,7 +198,7 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     return this.#read(() => {
       comparable(this.table, column);
       let max: Value = null;
-      for (const row of new Filter(this.#memory).rows(this.#held, where)) {
+      for (const row of new Filter(this.#memory).rows(this.#memoryTable, where)) {
         const value = row[column] as Value;
         if (value !== null && (max === null || compareValues(value, max) > 0)) max = value;
       }
@@ -216,7 +216,7 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
   ): Promise<Pick<RowOf<T>, K>[]> {
     return this.#session.write((change) => {
       const shown = this.#shownBy(returning);
-      return insertRows(this.#memory, this.#held, change, rows as readonly InputRow[]).map(shown);
+      return insertRows(this.#memory, this.#memoryTable, change, rows as readonly InputRow[]).map(shown);
     });
   }
 
@@ -226,19 +226,19 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
   ): Promise<Pick<RowOf<T>, K>[]> {
     return this.#session.write((change) => {
       const shown = this.#shownBy(returning);
-      return upsertRows(this.#memory, this.#held, change, rows as readonly InputRow[], shape).map(shown);
+      return upsertRows(this.#memory, this.#memoryTable, change, rows as readonly InputRow[], shape).map(shown);
     });
   }
 
   update({ where, set }: { where: Predicate; set: Partial<InsertOf<T>> }): Promise<number> {
-    return this.#session.write((change) => updateRows(this.#memory, this.#held, change, where, set as InputRow));
+    return this.#session.write((change) => updateRows(this.#memory, this.#memoryTable, change, where, set as InputRow));
   }
 
   updateEach(changes: readonly ({ id: number } & Partial<InsertOf<T>>)[]): Promise<number> {
-    return this.#session.write((change) => updateEachRow(this.#memory, this.#held, change, changes));
+    return this.#session.write((change) => updateEachRow(this.#memory, this.#memoryTable, change, changes));
   }
 
   delete(where: Predicate): Promise<number> {
-    return this.#session.write((change) => deleteRows(this.#memory, this.#held, change, where));
+    return this.#session.write((change) => deleteRows(this.#memory, this.#memoryTable, change, where));
   }
 }
