@@ -25,7 +25,7 @@ const Software = z
     app_store_id: named("instead of package_path: a store app for Macs"),
     svc_maintained_app_slug: named("instead of package_path: a maintained app"),
   })
-  .refine((given) => Object.values(given).filter(Boolean).length === 1, {
+  .refine((software) => Object.values(software).filter(Boolean).length === 1, {
     error: "give exactly one of package_path, hash_sha256, app_store_id, svc_maintained_app_slug and package",
   });
 export type NamedSoftware = z.output<typeof Software>;
@@ -35,7 +35,7 @@ export const PolicyFile = z
     name,
     query: sql(65_536)
       .nullish()
-      .transform((given) => given ?? "")
+      .transform((query) => query ?? "")
       .meta({ description: "required, but not for the type patch" }),
     description: text(65_536),
     resolution: text(65_536),
@@ -63,18 +63,18 @@ export const PolicyFile = z
       })
       .refine(({ path, name }) => Boolean(path) !== Boolean(name), { error: "give either path or name" })
       .nullish()
-      .transform((given) => given ?? null),
+      .transform((script) => script ?? null),
     install_software: z
       .union([Software, z.boolean()], { error: "expected an object, or true for the type patch" })
       .nullish()
-      .transform((given) => given || null)
+      .transform((software) => software || null)
       .meta({ description: "true for the type patch: the app" }),
     resend_configuration_profile: name
       .nullish()
-      .transform((given) => given ?? null)
+      .transform((profileName) => profileName ?? null)
       .meta({ description: "the name of a profile in the controls of the same team, which failing hosts get again" }),
     svc_maintained_app_slug: named("for the type patch: a maintained app of the software of the same team").transform(
-      (given) => given ?? "",
+      (slug) => slug ?? "",
     ),
     patch_when_closed: flag.meta({ description: "for the type patch: only while the app is closed" }),
     notify_before_patching: flag.meta({ description: "for the type patch: users are notified five minutes before" }),

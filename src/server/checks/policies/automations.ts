@@ -37,14 +37,17 @@ export async function policyAutomations({
   const teams = await store.teams.pick(["id", "settings"], { order: [{ column: "id", direction: "asc" }] });
   const noTeam = await noTeamSettings(store);
   const global = trackerWith(integrations, "enable_failing_policies");
-  const chosen = (own: TeamTrackers | undefined) => own && trackerOfTeam(integrations, own);
+  const chosen = (teamTrackers: TeamTrackers | undefined) => teamTrackers && trackerOfTeam(integrations, teamTrackers);
   return [
     automation(placeOf(null), webhook_settings, global),
     automation(placeOf(0), noTeam.webhook_settings, chosen(noTeam.integrations)),
     ...teams.map(({ id, settings }) =>
       automation(placeOf(id), settings.webhook_settings, chosen(settings.integrations)),
     ),
-  ].filter((one) => one.policyIds.length > 0 && (one.webhook ?? one.tracker ?? one.mail) !== null);
+  ].filter(
+    (automation) =>
+      automation.policyIds.length > 0 && (automation.webhook ?? automation.tracker ?? automation.mail) !== null,
+  );
 }
 
 const automation = (

@@ -8,9 +8,9 @@ import type { Services } from "../../platform/core/context.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { isOfTeam, isOnPlatform, labelScopes, labelsByHost, type Place } from "./applies.ts";
 import { acts, automatedPolicies } from "./automations.ts";
-import type { AskedHost } from "./results.ts";
+import type { HostForPolicies } from "./results.ts";
 
-export interface AskedPolicy extends Place {
+export interface CachedPolicy extends Place {
   readonly id: number;
   readonly result_id: number;
   readonly query: string;
@@ -22,7 +22,7 @@ export interface AskedPolicy extends Place {
 
 /** The policies for the hosts of one team on one platform. */
 export interface PolicyList {
-  readonly policies: readonly AskedPolicy[];
+  readonly policies: readonly CachedPolicy[];
   /** Some policies are restricted by labels, which have to be checked for each host. */
   readonly scoped: boolean;
   /** In the wire format of a distributed read. */
@@ -32,7 +32,7 @@ export interface PolicyList {
 }
 
 export interface PolicySnapshot {
-  readonly byId: ReadonlyMap<number, AskedPolicy>;
+  readonly byId: ReadonlyMap<number, CachedPolicy>;
   /** The highest revision of all policies. */
   readonly revision: number;
   /** Ids of the policies with an enabled automation. */
@@ -45,7 +45,7 @@ export interface PolicySnapshot {
   readonly gateChanged: (tx: ServerTx, hostIds: readonly number[], now: string) => Promise<void>;
   /** Ids of those among both whose automations run at each failing answer. */
   readonly continuous: ReadonlySet<number>;
-  for(host: Omit<AskedHost, "id">): PolicyList;
+  for(host: Omit<HostForPolicies, "id">): PolicyList;
 }
 
 export interface PolicyCache {
@@ -87,8 +87,8 @@ export async function createPolicyCache(
     ] as const;
     const rows = await store.policies.pick(columns);
     const scopes = await labelScopes(store);
-    const asked = rows.map(
-      ({ id, result_id, asked_revision, query, scope, team_id, platform }): AskedPolicy => ({
+    const cachedPolicies = rows.map(
+      ({ id, result_id, asked_revision, query, scope, team_id, platform }): CachedPolicy => ({
         id,
         result_id,
         query,
@@ -113,7 +113,7 @@ export async function createPolicyCache(
       gating: new Set(rows.filter((row) => row.conditional_access_enabled).map(({ id }) => id)),
       gateChanged,
     };
-    return snapshotOf(asked, automations, (team_id, left) =>
+    return snapshotOf(cachedPolicies, automations, (team_id, left) =>
       services.log.warn({ team_id, left }, "too many policies for one request: the last ones are not sent to hosts"),
     );
   });
@@ -126,12 +126,12 @@ export async function createPolicyCache(
     },
     get: () => policies.get(),
     async covering(revision, ids) {
-      const known = await policies.get();
+      const snapshot = await policies.get();
       let newest = 0;
-      for (const id of known.byId.keys()) newest = Math.max(newest, id);
-      if (known.revision >= revision && [...ids].every((id) => id <= newest)) return known;
+      for (const id of snapshot.byId.keys()) newest = Math.max(newest, id);
+      if (snapshot.revision >= revision && [...ids].every((id) => id <= newest)) return snapshot;
       // This server has not processed the notification of the change yet.
-      if (policies.now === known) forget();
+      if (policies.now === snapshot) forget();
       return policies.get();
     },
     forget,
@@ -142,7 +142,7 @@ export async function createPolicyCache(
 }
 
 function snapshotOf(
-  policies: readonly AskedPolicy[],
+  policies: readonly CachedPolicy[],
   automations: Pick<PolicySnapshot, "automated" | "acting" | "continuous" | "gating" | "gateChanged">,
   onOverflow: (teamId: number | null, left: number) => void,
 ): PolicySnapshot {
@@ -153,15 +153,20 @@ function snapshotOf(
     ...automations,
     for({ team_id, platform, platform_like }) {
       const key = `${team_id} ${platform} ${platform_like}`;
-      const known = lists.get(key);
-      if (known) return known;
+      const cachedList = lists.get(key);
+      if (cachedList) return cachedList;
       const meant = policies.filter(
         (policy) => isOfTeam(policy, team_id) && isOnPlatform(policy.platform, platform, platform_like),
       );
-      const own = fitting(meant);
-      if (own.length < meant.length) onOverflow(team_id, meant.length - own.length);
-      const scoped = own.some(({ labels }) => labels !== null);
-      const list = { policies: own, scoped, queries: queriesOf(own), revision: newestOf(own) };
+      const policiesOfHost = fitting(meant);
+      if (policiesOfHost.length < meant.length) onOverflow(team_id, meant.length - policiesOfHost.length);
+      const scoped = policiesOfHost.some(({ labels }) => labels !== null);
+      const list = {
+        policies: policiesOfHost,
+        scoped,
+        queries: queriesOf(policiesOfHost),
+        revision: newestOf(policiesOfHost),
+      };
       if (lists.size >= LISTS_MAX) lists.clear();
       lists.set(key, list);
       return list;
@@ -170,7 +175,7 @@ function snapshotOf(
 }
 
 /** The leading policies that fit into one reply. */
-function fitting(policies: readonly AskedPolicy[]): readonly AskedPolicy[] {
+function fitting(policies: readonly CachedPolicy[]): readonly CachedPolicy[] {
   let bytes = 0;
   const end = policies.findIndex(({ query }) => {
     bytes += Buffer.byteLength(query);
@@ -179,18 +184,18 @@ function fitting(policies: readonly AskedPolicy[]): readonly AskedPolicy[] {
   return end === -1 ? policies : policies.slice(0, end);
 }
 
-const newestOf = (policies: readonly AskedPolicy[]): number =>
+const newestOf = (policies: readonly CachedPolicy[]): number =>
   policies.reduce((newest, { revision }) => Math.max(newest, revision), 0);
 
-const queriesOf = (policies: readonly AskedPolicy[]): Record<string, string> =>
+const queriesOf = (policies: readonly CachedPolicy[]): Record<string, string> =>
   Object.fromEntries(policies.map(({ id, query }) => [POLICY_PREFIX + id, query]));
 
 /** The policies that apply to each host, considering labels. */
 export async function policiesFor(
   store: Services["store"],
   snapshot: PolicySnapshot,
-  hosts: readonly AskedHost[],
-): Promise<Map<number, readonly AskedPolicy[]>> {
+  hosts: readonly HostForPolicies[],
+): Promise<Map<number, readonly CachedPolicy[]>> {
   const lists = hosts.map((host) => ({ host, list: snapshot.for(host) }));
   const scoped = lists.flatMap(({ host, list }) => (list.scoped ? [host.id] : []));
   const labels = scoped.length > 0 ? await labelsByHost(store, scoped) : null;
@@ -218,7 +223,7 @@ interface DuePolicies {
 export async function duePolicies(
   store: Services["store"],
   cache: PolicyCache,
-  host: AskedHost & { readonly policies_revision: number | null },
+  host: HostForPolicies & { readonly policies_revision: number | null },
   isWhole: boolean,
 ): Promise<DuePolicies | null> {
   const snapshot = await cache.get();

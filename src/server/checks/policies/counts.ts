@@ -102,7 +102,7 @@ const BATCH_SIZE = 1_000;
 
 /** Result ids in host rows that belong to no policy. */
 export async function deadResults(store: ServerStore, signal: AbortSignal): Promise<number[]> {
-  const found = new Set<number>();
+  const resultIds = new Set<number>();
   for (let last = 0; !signal.aborted; ) {
     const slice = await store.hostPolicies.pick(["id"], { where: gt("id", last), order: byId, limit: BATCH_SIZE });
     const end = slice.at(-1)?.id;
@@ -110,10 +110,10 @@ export async function deadResults(store: ServerStore, signal: AbortSignal): Prom
     const where = and(gt("id", last), lte("id", end));
     for (const column of ["passing", "failing"] as const)
       for (const { value } of await store.hostPolicies.groupCount(column, where))
-        if (typeof value === "number") found.add(value);
+        if (typeof value === "number") resultIds.add(value);
     last = end;
   }
   // Read after the hosts, so that the results of a policy created meanwhile are not taken for dead.
-  for (const { result_id } of await store.policies.pick(["result_id"])) found.delete(result_id);
-  return [...found];
+  for (const { result_id } of await store.policies.pick(["result_id"])) resultIds.delete(result_id);
+  return [...resultIds];
 }

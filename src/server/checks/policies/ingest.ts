@@ -8,11 +8,11 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, oneOf } from "../../platform/store/query.ts";
 import { isOfTeam } from "./applies.ts";
 import { recordActions, recordFailing } from "./automations.ts";
-import { type AskedPolicy, type PolicySnapshot, policiesFor } from "./cache.ts";
-import { type AskedHost, CountDiff, type HostPoliciesRow, recordCounts, resultsOf, rowOf } from "./results.ts";
+import { type CachedPolicy, type PolicySnapshot, policiesFor } from "./cache.ts";
+import { CountDiff, type HostForPolicies, type HostPoliciesRow, recordCounts, resultsOf, rowOf } from "./results.ts";
 
 export interface PolicyAnswers {
-  readonly host: AskedHost;
+  readonly host: HostForPolicies;
   /** Whether the host passes, by policy id; null: the query failed. */
   readonly answers: ReadonlyMap<number, boolean | null>;
   /** Why policies failed to run, by policy id. */
@@ -20,13 +20,13 @@ export interface PolicyAnswers {
   /** Every policy of the host was run, not only those new to it. */
   readonly isWhole: boolean;
   /** The revision that the host ran; results of later queries are ignored. Null: the results do not carry it. */
-  readonly asked: number | null;
+  readonly askedRevision: number | null;
   /** The transaction has already written the host's own row. */
   readonly isWritten: boolean;
 }
 
 interface Candidate extends PolicyAnswers {
-  readonly policies: readonly AskedPolicy[];
+  readonly policies: readonly CachedPolicy[];
 }
 
 /** Hosts whose results are expected to change, or to start automations, according to data read before the transaction. */
@@ -169,10 +169,10 @@ async function recordAutomations(
 
 /** Undefined: the report has no result of the policy, or one of an earlier version of its query. Null: the query failed. */
 function countedAnswer(
-  { answers, asked }: Pick<PolicyAnswers, "answers" | "asked">,
-  { id, result_id }: AskedPolicy,
+  { answers, askedRevision }: Pick<PolicyAnswers, "answers" | "askedRevision">,
+  { id, result_id }: CachedPolicy,
 ): boolean | null | undefined {
-  return asked === null || result_id <= asked ? answers.get(id) : undefined;
+  return askedRevision === null || result_id <= askedRevision ? answers.get(id) : undefined;
 }
 
 /** The host's results after this report. Only policies that apply to the host have a result. */

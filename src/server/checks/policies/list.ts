@@ -35,10 +35,10 @@ export async function listOfTeam(ctx: Context, teamId: number, query: TeamQuery)
   const place = await placeFor(ctx, "policies:list", teamId);
   const inherits = readsGlobal(ctx);
   // Global policies in a team's list are counted over the team's own hosts.
-  const own = eq("team_id", place.team_id);
+  const isOfTeam = eq("team_id", place.team_id);
   if (query.merge_inherited) {
     const both = inherits ? or(inPlace(place), inPlace(global)) : inPlace(place);
-    return { policies: await policyPage(ctx, query, and(both, named(query.query)), own) };
+    return { policies: await policyPage(ctx, query, and(both, named(query.query)), isOfTeam) };
   }
   const inherited = {
     page: query.inherited_page,
@@ -47,8 +47,8 @@ export async function listOfTeam(ctx: Context, teamId: number, query: TeamQuery)
     order_direction: query.inherited_order_direction,
   };
   return {
-    policies: await policyPage(ctx, query, and(inPlace(place), named(query.query)), own),
-    inherited_policies: inherits ? await policyPage(ctx, inherited, inPlace(global), own) : [],
+    policies: await policyPage(ctx, query, and(inPlace(place), named(query.query)), isOfTeam),
+    inherited_policies: inherits ? await policyPage(ctx, inherited, inPlace(global), isOfTeam) : [],
   };
 }
 
@@ -56,14 +56,19 @@ const isCount = (key: string | undefined): key is "passing_host_count" | "failin
   key === "passing_host_count" || key === "failing_host_count";
 
 /** One page, sorted by the displayed values. `own`: the hosts over which global policies are counted. */
-async function policyPage(ctx: Context, query: PageQuery, where: Predicate, own?: Predicate): Promise<Policy[]> {
+async function policyPage(
+  ctx: Context,
+  query: PageQuery,
+  where: Predicate,
+  countedOver?: Predicate,
+): Promise<Policy[]> {
   const { order_key: key, order_direction: direction } = query;
-  if (!isCount(key) || countedHosts(ctx, own) === everything)
-    return policiesOnWire(ctx, (await page(ctx.store.policies, query, where)).rows, own);
+  if (!isCount(key) || countedHosts(ctx, countedOver) === everything)
+    return policiesOnWire(ctx, (await page(ctx.store.policies, query, where)).rows, countedOver);
 
   // Sorting by the stored counts would disclose figures of hosts that the caller may not see.
   const sign = direction === "desc" ? -1 : 1;
-  const shown = await policiesOnWire(ctx, await ctx.store.policies.list({ where }), own);
+  const shown = await policiesOnWire(ctx, await ctx.store.policies.list({ where }), countedOver);
   const ordered = shown.sort((a, b) => sign * (a[key] - b[key] || a.id - b.id));
   return pageOfArray(ordered, query).items;
 }

@@ -33,8 +33,8 @@ export const listedIn = {
 } as const;
 
 /** A query that returns a row on hosts that have at least this version of the app, or do not have the app. */
-export function patchQuery(app: App, version: string, known?: CatalogueVersion): string {
-  if (known?.queries.patched) return known.queries.patched;
+export function patchQuery(app: App, version: string, catalogued?: CatalogueVersion): string {
+  if (catalogued?.queries.patched) return catalogued.queries.patched;
   const { table, identifier, version: column } = listedIn[app.platform];
   const isOlder = `${identifier} = ${quote(app.unique_identifier)} AND version_compare(${column}, ${quote(version)}) < 0`;
   return `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM ${table} WHERE ${isOlder});`;

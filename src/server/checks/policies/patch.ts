@@ -34,12 +34,12 @@ const patchOnly = [
 export async function patchColumns(
   inside: Context,
   place: Place,
-  given: PolicyChanges,
+  input: PolicyChanges,
   before?: PolicyRow,
 ): Promise<Partial<PatchColumns>> {
-  const type = given.type ?? before?.type ?? "dynamic";
-  if (type === "patch") return ofApp(inside, place, given, before);
-  const wrong = patchOnly.find((field) => given[field]);
+  const type = input.type ?? before?.type ?? "dynamic";
+  if (type === "patch") return ofApp(inside, place, input, before);
+  const wrong = patchOnly.find((field) => input[field]);
   if (wrong) throw refused(`${wrong} is only for policies of the type patch`, wrong);
   return before?.type === "patch"
     ? { catalogue_app_id: null, patch_when_closed: false, notify_before_patching: false }
@@ -49,12 +49,12 @@ export async function patchColumns(
 async function ofApp(
   { store }: Context,
   place: Place,
-  given: PolicyChanges,
+  input: PolicyChanges,
   before: PolicyRow | undefined,
 ): Promise<PatchColumns> {
   if (place.scope === "global") throw refused("only policies of a team can be of the type patch", "type");
   const slugField = "svc_maintained_app_slug";
-  const slug = given.svc_maintained_app_slug;
+  const slug = input.svc_maintained_app_slug;
   const named = slug ? { slug } : before?.catalogue_app_id ? { id: before.catalogue_app_id } : null;
   if (!named) throw refused(`${slugField} is required with the type patch`, slugField);
   const app = await offeredApp(store, place.team_id, named);
@@ -64,25 +64,25 @@ async function ofApp(
   const twins = and(inPlace(place), eq("catalogue_app_id", app.id), not(eq("id", before?.id ?? 0)));
   const twin = await store.policies.first({ where: twins });
   if (twin) throw refused(`the policy ${JSON.stringify(twin.name)} of the team patches ${app.slug} already`, slugField);
-  if (given.query && given.query !== query && given.query !== before?.query)
+  if (input.query && input.query !== query && input.query !== before?.query)
     throw refused("query cannot be given with the type patch: it follows from the app", "query");
-  if (given.platform && given.platform !== app.platform)
+  if (input.platform && input.platform !== app.platform)
     throw refused(`platform cannot be given with the type patch: that of the app is ${app.platform}`, "platform");
-  const titleId = given.software_title_id ?? 0;
+  const titleId = input.software_title_id ?? 0;
   if (titleId > 0 && titleId !== title_id)
     throw refused(
       `a policy of the type patch can only install its app, the software title ${title_id}`,
       "software_title_id",
     );
-  const patch_when_closed = given.patch_when_closed ?? before?.patch_when_closed ?? false;
-  if (patch_when_closed && given.continuous_automations_enabled === false)
+  const patch_when_closed = input.patch_when_closed ?? before?.patch_when_closed ?? false;
+  if (patch_when_closed && input.continuous_automations_enabled === false)
     throw refused(
       "continuous_automations_enabled cannot be false with patch_when_closed, which tries again until the app is closed",
       "continuous_automations_enabled",
     );
   if (patch_when_closed && pre_install_query !== "") throw refused(closesFirst(app.slug), "patch_when_closed");
-  const chosen = given.software_title_id === undefined ? before?.software_title_id : given.software_title_id;
-  const installs = given.install_software ?? (chosen ?? 0) > 0;
+  const chosen = input.software_title_id === undefined ? before?.software_title_id : input.software_title_id;
+  const installs = input.install_software ?? (chosen ?? 0) > 0;
   return {
     type: "patch",
     query,
@@ -90,9 +90,9 @@ async function ofApp(
     catalogue_app_id: app.id,
     software_title_id: installs ? title_id : null,
     patch_when_closed,
-    notify_before_patching: given.notify_before_patching ?? before?.notify_before_patching ?? false,
+    notify_before_patching: input.notify_before_patching ?? before?.notify_before_patching ?? false,
     continuous_automations_enabled:
-      patch_when_closed || (given.continuous_automations_enabled ?? before?.continuous_automations_enabled ?? false),
+      patch_when_closed || (input.continuous_automations_enabled ?? before?.continuous_automations_enabled ?? false),
   };
 }
 

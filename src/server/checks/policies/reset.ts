@@ -11,10 +11,10 @@ import { acts, automatedPolicies, resetActions, resetPolicy } from "./automation
 /** Queues the automations of these policies for all hosts that currently fail them. */
 export async function resetAutomations(
   ctx: Context,
-  given: { policy_ids?: number[] | null | undefined; team_ids?: number[] | null | undefined },
+  input: { policy_ids?: number[] | null | undefined; team_ids?: number[] | null | undefined },
 ): Promise<Record<string, never>> {
-  const policyIds = [...new Set(given.policy_ids ?? [])];
-  const teamIds = [...new Set(given.team_ids ?? [])];
+  const policyIds = [...new Set(input.policy_ids ?? [])];
+  const teamIds = [...new Set(input.team_ids ?? [])];
   if (teamIds.length > 0) needPremium(ctx, () => premiumOption("team_ids"));
   const { store } = ctx;
   const rows = byId(await store.policies.getMany(policyIds));

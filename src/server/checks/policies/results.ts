@@ -19,7 +19,7 @@ import { type CountChanges, hostPolicies } from "./tables.ts";
 export type HostPoliciesRow = Pick<RowOf<typeof hostPolicies>, "id" | "passing" | "failing" | "critical_count">;
 
 /** The host attributes that determine which policies apply. */
-export interface AskedHost {
+export interface HostForPolicies {
   readonly id: number;
   readonly team_id: number | null;
   readonly platform: string;
@@ -42,11 +42,11 @@ export class CountDiff {
   }
 
   #of(id: number): [number, number] {
-    const known = this.#sums.get(id);
-    if (known) return known;
-    const made: [number, number] = [0, 0];
-    this.#sums.set(id, made);
-    return made;
+    const sum = this.#sums.get(id);
+    if (sum) return sum;
+    const newSum: [number, number] = [0, 0];
+    this.#sums.set(id, newSum);
+    return newSum;
   }
 
   get changes(): CountChanges {
@@ -76,12 +76,12 @@ export const rowOf = ({ id, passing, failing, critical_count }: HostPoliciesRow)
 /** The policies of each host with its response, by host id. */
 export async function policiesOfHosts(
   { store }: Pick<Context, "store">,
-  hosts: readonly AskedHost[],
+  hosts: readonly HostForPolicies[],
 ): Promise<Map<number, HostPolicy[]>> {
-  const found = new Map<number, HostPolicy[]>(hosts.map(({ id }) => [id, []]));
-  if (hosts.length === 0) return found;
+  const policiesByHost = new Map<number, HostPolicy[]>(hosts.map(({ id }) => [id, []]));
+  if (hosts.length === 0) return policiesByHost;
   const rows = await store.policies.list({ where: ofHostsIn(hosts.map(({ team_id }) => team_id)) });
-  if (rows.length === 0) return found;
+  if (rows.length === 0) return policiesByHost;
   const ids = hosts.map(({ id }) => id);
   const results = new Map((await store.hostPolicies.getMany(ids)).map((row) => [row.id, row]));
   const scopes = await labelScopes(
@@ -92,19 +92,19 @@ export async function policiesOfHosts(
   const authors = await authorsOf(store, rows);
   const errorOf = await policyErrorsOf(store, ids);
   for (const host of hosts) {
-    const own = results.get(host.id);
-    const passing = new Set(own?.passing);
-    const failing = new Set(own?.failing);
+    const hostResults = results.get(host.id);
+    const passing = new Set(hostResults?.passing);
+    const failing = new Set(hostResults?.failing);
     for (const policy of rows) {
       if (!isOfTeam(policy, host.team_id) || !isOnPlatform(policy.platform, host.platform, host.platform_like))
         continue;
       const scope = scopes.get(policy.id);
       if (scope && !inScope(labels.get(host.id)!, scope)) continue;
       const response = passing.has(policy.result_id) ? "pass" : failing.has(policy.result_id) ? "fail" : "";
-      found.get(host.id)!.push({ ...onHost(policy, authors), response, error: errorOf(host.id, policy.id) });
+      policiesByHost.get(host.id)!.push({ ...onHost(policy, authors), response, error: errorOf(host.id, policy.id) });
     }
   }
-  return found;
+  return policiesByHost;
 }
 
 const onHost = (policy: PolicyRow, authors: Authors): Omit<HostPolicy, "response" | "error"> => ({
@@ -184,11 +184,13 @@ export async function forgetForeignResults(store: ServerTx, hostIds: readonly nu
   const diff = new CountDiff();
   const changed = rows.flatMap((row) => {
     const teamId = teams.get(row.id) ?? null;
-    const own = new Set(policies.filter((policy) => isOfTeam(policy, teamId)).map(({ result_id }) => result_id));
+    const teamResultIds = new Set(
+      policies.filter((policy) => isOfTeam(policy, teamId)).map(({ result_id }) => result_id),
+    );
     const after = rowOf({
       ...row,
-      passing: row.passing.filter((id) => own.has(id)),
-      failing: row.failing.filter((id) => own.has(id)),
+      passing: row.passing.filter((id) => teamResultIds.has(id)),
+      failing: row.failing.filter((id) => teamResultIds.has(id)),
     });
     if (after.passing.length === row.passing.length && after.failing.length === row.failing.length) return [];
     diff.note(row, after);

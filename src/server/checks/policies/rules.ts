@@ -10,26 +10,26 @@ import type { Place, PolicyRow } from "./applies.ts";
 
 export const refused = (why: string, field = "base") => badRequest(`policy payload verification: ${why}`, field);
 
-function checkedPolicyName(given: string | undefined): string {
-  const name = (given ?? "").normalize("NFC").trim();
+function checkedPolicyName(input: string | undefined): string {
+  const name = (input ?? "").normalize("NFC").trim();
   if (name === "") throw refused("policy name cannot be empty", "name");
   return name;
 }
 
-function checkedQuery(given: string | undefined): string {
-  if (given === undefined || given.trim() === "") throw refused("policy query cannot be empty", "query");
-  const problem = sqlProblem(given);
+function checkedQuery(sql: string | undefined): string {
+  if (sql === undefined || sql.trim() === "") throw refused("policy query cannot be empty", "query");
+  const problem = sqlProblem(sql);
   if (problem !== null) throw refused(problem, "query");
-  return given;
+  return sql;
 }
 
-function checkedPlatform(given: string): string {
-  const words = given
+function checkedPlatform(list: string): string {
+  const words = list
     .split(",")
     .map((word) => word.trim())
     .filter((word) => word !== "");
-  const known: readonly string[] = policyPlatforms;
-  if (words.some((word) => !known.includes(word)))
+  const allowed: readonly string[] = policyPlatforms;
+  if (words.some((word) => !allowed.includes(word)))
     throw refused(`platform must be a comma-separated list of ${policyPlatforms.join(", ")}`, "platform");
   return [...new Set(words)].join(",");
 }
@@ -44,9 +44,9 @@ export interface LabelsInput {
 const labelRules: readonly LabelRule[] = ["include_any", "include_all", "exclude_any"];
 
 /** The labels by which a payload restricts the policy; undefined if it does not mention labels. */
-export function givenLabels(given: CheckedFields): LabelsInput | undefined {
+export function labelsInput(input: CheckedFields): LabelsInput | undefined {
   const lists = labelRules.flatMap((rule) => {
-    const names = given[`labels_${rule}`] ?? undefined;
+    const names = input[`labels_${rule}`] ?? undefined;
     return names === undefined ? [] : [{ names, rule }];
   });
   const [list, other] = lists.filter(({ names }) => names.length > 0);
@@ -56,21 +56,21 @@ export function givenLabels(given: CheckedFields): LabelsInput | undefined {
 }
 
 /** 400 for options that require a premium license. */
-export function checkTier(ctx: Context, given: CheckedFields): void {
+export function checkTier(ctx: Context, input: CheckedFields): void {
   if (isPremium(ctx)) return;
-  if (given.critical) throw premiumOption("critical");
+  if (input.critical) throw premiumOption("critical");
   for (const field of ["labels_include_any", "labels_include_all", "labels_exclude_any"] as const)
-    if (given[field]?.length) throw premiumOption(field);
+    if (input[field]?.length) throw premiumOption(field);
 }
 
 /** What the policy does with failing hosts, such as a package that they install, must belong to the policy's team. */
 export async function checkAutomations(
   { store }: Context,
   { scope, team_id }: Place,
-  given: CheckedFields,
+  input: CheckedFields,
 ): Promise<void> {
-  const title = given.software_title_id ?? 0;
-  const script = given.script_id ?? 0;
+  const title = input.software_title_id ?? 0;
+  const script = input.script_id ?? 0;
   if (title > 0) {
     if (scope === "global") throw refused("software_title_id cannot be set on a global policy", "software_title_id");
     const ofTeam = and(inTeam(team_id ?? 0), eq("title_id", title));
@@ -87,7 +87,7 @@ export async function checkAutomations(
     if ((await store.scripts.count(and(inTeam(team_id ?? 0), eq("id", script)))) === 0)
       throw refused(`script ${script} does not exist in the team`, "script_id");
   }
-  const profile = given.resend_profile_uuid ?? "";
+  const profile = input.resend_profile_uuid ?? "";
   if (profile !== "") {
     const field = "resend_profile_uuid";
     if (scope === "global") throw refused(`${field} cannot be set on a global policy`, field);
@@ -118,29 +118,29 @@ export type Columns = Pick<
 >;
 
 /** The validated columns that a payload sets, without those of patch policies that follow from their app (patch.ts). */
-export function columnsOf(given: PolicyChanges): Partial<Columns> {
+export function columnsOf(input: PolicyChanges): Partial<Columns> {
   const set: Partial<Columns> = {};
-  if (given.name !== undefined) set.name = checkedPolicyName(given.name);
-  if (given.query !== undefined && given.type !== "patch") set.query = checkedQuery(given.query);
-  if (given.description !== undefined) set.description = given.description;
-  if (given.resolution !== undefined) set.resolution = given.resolution;
-  if (given.platform !== undefined) set.platform = checkedPlatform(given.platform);
-  if (given.critical !== undefined) set.critical = given.critical;
-  if (given.calendar_events_enabled !== undefined) set.calendar_events_enabled = given.calendar_events_enabled;
-  if (given.conditional_access_enabled !== undefined) set.conditional_access_enabled = given.conditional_access_enabled;
-  if (given.software_title_id !== undefined) set.software_title_id = given.software_title_id || null;
-  if (given.script_id !== undefined) set.script_id = given.script_id || null;
-  if (given.resend_profile_uuid !== undefined) set.resend_profile_uuid = given.resend_profile_uuid || null;
-  if (given.continuous_automations_enabled !== undefined)
-    set.continuous_automations_enabled = given.continuous_automations_enabled;
-  if (given.type !== undefined) set.type = given.type;
-  if (given.patch_when_closed !== undefined) set.patch_when_closed = given.patch_when_closed;
-  if (given.notify_before_patching !== undefined) set.notify_before_patching = given.notify_before_patching;
+  if (input.name !== undefined) set.name = checkedPolicyName(input.name);
+  if (input.query !== undefined && input.type !== "patch") set.query = checkedQuery(input.query);
+  if (input.description !== undefined) set.description = input.description;
+  if (input.resolution !== undefined) set.resolution = input.resolution;
+  if (input.platform !== undefined) set.platform = checkedPlatform(input.platform);
+  if (input.critical !== undefined) set.critical = input.critical;
+  if (input.calendar_events_enabled !== undefined) set.calendar_events_enabled = input.calendar_events_enabled;
+  if (input.conditional_access_enabled !== undefined) set.conditional_access_enabled = input.conditional_access_enabled;
+  if (input.software_title_id !== undefined) set.software_title_id = input.software_title_id || null;
+  if (input.script_id !== undefined) set.script_id = input.script_id || null;
+  if (input.resend_profile_uuid !== undefined) set.resend_profile_uuid = input.resend_profile_uuid || null;
+  if (input.continuous_automations_enabled !== undefined)
+    set.continuous_automations_enabled = input.continuous_automations_enabled;
+  if (input.type !== undefined) set.type = input.type;
+  if (input.patch_when_closed !== undefined) set.patch_when_closed = input.patch_when_closed;
+  if (input.notify_before_patching !== undefined) set.notify_before_patching = input.notify_before_patching;
   return set;
 }
 
 /** All columns; those missing from the payload get their defaults. */
-export const wholeColumns = (given: PolicyChanges): Columns => ({
+export const wholeColumns = (input: PolicyChanges): Columns => ({
   description: "",
   resolution: "",
   platform: "",
@@ -155,9 +155,9 @@ export const wholeColumns = (given: PolicyChanges): Columns => ({
   catalogue_app_id: null,
   patch_when_closed: false,
   notify_before_patching: false,
-  ...columnsOf(given),
-  name: checkedPolicyName(given.name),
-  query: given.type === "patch" ? "" : checkedQuery(given.query),
+  ...columnsOf(input),
+  name: checkedPolicyName(input.name),
+  query: input.type === "patch" ? "" : checkedQuery(input.query),
 });
 
 /**

@@ -23,8 +23,8 @@ import {
   checkAutomations,
   checkTier,
   columnsOf,
-  givenLabels,
   type LabelsInput,
+  labelsInput,
   refused,
   wholeColumns,
 } from "./rules.ts";
@@ -45,18 +45,18 @@ export const changingPolicies = <R>(ctx: Context, work: (inside: Context) => Pro
 export async function createPolicy(
   ctx: Context,
   teamId: number | null,
-  given: PolicyCreated,
+  input: PolicyCreated,
 ): Promise<{ policy: Policy }> {
   const place = await placeFor(ctx, "policies:write", teamId);
-  checkTier(ctx, given);
-  const columns = wholeColumns(await withSavedQuery(ctx, given));
-  const labels = givenLabels(given);
-  await checkAutomations(ctx, place, given);
+  checkTier(ctx, input);
+  const columns = wholeColumns(await withSavedQuery(ctx, input));
+  const labels = labelsInput(input);
+  await checkAutomations(ctx, place, input);
   return changingPolicies(ctx, async (inside) => {
     const row = await insertPolicy(
       inside,
       place,
-      { ...columns, ...(await patchColumns(inside, place, given)) },
+      { ...columns, ...(await patchColumns(inside, place, input)) },
       labels,
     );
     await recordActivity(inside, "created_policy", await detailsOf(inside, row));
@@ -65,23 +65,23 @@ export async function createPolicy(
 }
 
 /** Runs in a transaction of `changingPolicies`. The caller has checked the request. */
-export async function addPolicy(inside: Context, teamId: number, given: PolicyChanges): Promise<PolicyRow> {
+export async function addPolicy(inside: Context, teamId: number, input: PolicyChanges): Promise<PolicyRow> {
   const place = placeOf(teamId);
-  const columns = { ...wholeColumns(given), ...(await patchColumns(inside, place, given)) };
+  const columns = { ...wholeColumns(input), ...(await patchColumns(inside, place, input)) };
   const row = await insertPolicy(inside, place, columns, undefined);
   await recordActivity(inside, "created_policy", await detailsOf(inside, row));
   return row;
 }
 
 /** Copies name, query and description from the saved query named by `query_id`. */
-async function withSavedQuery(ctx: Context, given: PolicyCreated): Promise<PolicyChanges> {
-  if (given.query_id === undefined) return given;
-  if (given.query !== undefined && given.query !== "")
+async function withSavedQuery(ctx: Context, input: PolicyCreated): Promise<PolicyChanges> {
+  if (input.query_id === undefined) return input;
+  if (input.query !== undefined && input.query !== "")
     throw refused("both policy query and query_id cannot be given", "query_id");
-  const query = await ctx.store.queries.get(given.query_id);
+  const query = await ctx.store.queries.get(input.query_id);
   if (!query || !(query.team_id === null || may(ctx.user, "queries:list", query.team_id)))
-    throw notFound("query", given.query_id);
-  return { ...given, name: query.name, query: query.query, description: query.description };
+    throw notFound("query", input.query_id);
+  return { ...input, name: query.name, query: query.query, description: query.description };
 }
 
 export async function insertPolicy(
@@ -98,27 +98,27 @@ export async function modifyPolicy(
   ctx: Context,
   teamId: number | null,
   id: number,
-  { team_id, ...given }: PolicyChange,
+  { team_id, ...change }: PolicyChange,
 ): Promise<{ policy: Policy }> {
   const place = await placeFor(ctx, "policies:write", teamId);
-  checkTier(ctx, given);
-  const set = columnsOf(given);
-  const labels = givenLabels(given);
+  checkTier(ctx, change);
+  const set = columnsOf(change);
+  const labels = labelsInput(change);
   const changed = await changingPolicies(ctx, async (inside) => {
     const before = await inside.store.policies.get(id);
     if (!before || !knows(inside, before)) throw notFound("policy", id);
     if (!sameTeam(before, place)) throw badRequest("policy does not belong to team/global");
     checkUnchanged({ team_id }, { team_id: before.team_id });
-    await checkAutomations(inside, place, given);
-    const change = await changeInside(inside, before, { given, set, labels });
-    return { ...change, policy: await policyOnWire(inside, change.row) };
+    await checkAutomations(inside, place, change);
+    const applied = await changeInside(inside, before, { change, set, labels });
+    return { ...applied, policy: await policyOnWire(inside, applied.row) };
   });
   settleResults(ctx, [changed]);
   return { policy: changed.policy };
 }
 
-interface Changing {
-  readonly given: PolicyChanges;
+interface CheckedChange {
+  readonly change: PolicyChanges;
   readonly set: Partial<Columns>;
   readonly labels: LabelsInput | undefined;
 }
@@ -126,20 +126,20 @@ interface Changing {
 async function changeInside(
   inside: Context,
   before: PolicyRow,
-  { given, set, labels }: Changing,
+  { change, set, labels }: CheckedChange,
 ): Promise<ChangedPolicy> {
-  const ofPatch = await patchColumns(inside, before, given, before);
-  const change = await updatePolicy(inside, before, { ...set, ...ofPatch }, labels);
-  await recordActivity(inside, "edited_policy", await detailsOf(inside, change.row));
-  return change;
+  const ofPatch = await patchColumns(inside, before, change, before);
+  const changed = await updatePolicy(inside, before, { ...set, ...ofPatch }, labels);
+  await recordActivity(inside, "edited_policy", await detailsOf(inside, changed.row));
+  return changed;
 }
 
 /**
  * Runs in a transaction of `changingPolicies`. The caller has checked the request. Results that the change invalidates
  * are removed by the job that recounts.
  */
-export async function changePolicy(inside: Context, before: PolicyRow, given: PolicyChanges): Promise<void> {
-  await changeInside(inside, before, { given, set: columnsOf(given), labels: undefined });
+export async function changePolicy(inside: Context, before: PolicyRow, change: PolicyChanges): Promise<void> {
+  await changeInside(inside, before, { change, set: columnsOf(change), labels: undefined });
 }
 
 export async function updatePolicy(
@@ -171,23 +171,23 @@ export function dropResults(ctx: Context, resultIds: readonly number[]): void {
 export async function deletePolicies(
   ctx: Context,
   teamId: number | null,
-  given: readonly number[],
+  policyIds: readonly number[],
 ): Promise<{ deleted?: number[] }> {
   const place = await placeFor(ctx, "policies:write", teamId);
-  const ids = [...new Set(given)];
+  const ids = [...new Set(policyIds)];
   if (ids.length === 0) return {};
   const gone = await changingPolicies(ctx, async (inside) => {
     const rows = await inside.store.policies.getMany(ids);
-    const known = byId(rows);
+    const policiesById = byId(rows);
     for (const id of ids) {
-      const row = known.get(id);
+      const row = policiesById.get(id);
       if (!row || !knows(inside, row)) throw notFound("policy", id);
       if (!sameTeam(row, place)) throw forbidden();
     }
     const team = await teamNameOf(inside, place);
     await removePolicies(
       inside,
-      ids.map((id) => known.get(id)!),
+      ids.map((id) => policiesById.get(id)!),
       () => team,
     );
     return rows;
@@ -206,11 +206,11 @@ export async function removePolicies(
   rows: readonly PolicyRow[],
   teamName: (row: PolicyRow) => string | null,
 ): Promise<void> {
-  for await (const some of parts(rows))
+  for await (const part of parts(rows))
     await inside.store.policies.delete(
       oneOf(
         "id",
-        some.map(({ id }) => id),
+        part.map(({ id }) => id),
       ),
     );
   await recordActivities(

@@ -19,10 +19,10 @@ type Scopes = Parameters<typeof unansweredCounts>[2];
 type Reader = Pick<Context, "store" | "user" | "running">;
 
 /** The hosts to count; `everything` if the stored counts can be used. `own` restricts them to the hosts of a list. */
-export function countedHosts(ctx: Pick<Context, "user">, own: Predicate = everything): Predicate {
+export function countedHosts(ctx: Pick<Context, "user">, chosen: Predicate = everything): Predicate {
   const seen = visible(ctx, "hosts:list");
-  if (own === everything) return seen;
-  return seen === everything ? own : and(seen, own);
+  if (chosen === everything) return seen;
+  return seen === everything ? chosen : and(seen, chosen);
 }
 
 /** By policy id. */
@@ -30,9 +30,9 @@ export async function shownCounts(
   ctx: Reader,
   rows: readonly PolicyRow[],
   scopes: Scopes,
-  own?: Predicate,
+  chosen?: Predicate,
 ): Promise<ReadonlyMap<number, Counts>> {
-  const counted = countedHosts(ctx, own);
+  const counted = countedHosts(ctx, chosen);
   const isNarrowed = ({ scope }: PolicyRow) => scope === "global" && counted !== everything;
   const narrowed = await narrow(ctx, rows.filter(isNarrowed), counted);
   const whole = rows.filter((row) => !isNarrowed(row));
@@ -54,9 +54,9 @@ async function narrow(ctx: Reader, rows: readonly PolicyRow[], counted: Predicat
   const { passing, failing } = await ctx.running
     .of(sharing)
     .run(`policies of hosts ${JSON.stringify(counted)}`, async () => {
-      const own = exists(hosts, "id", counted);
+      const isCounted = exists(hosts, "id", counted);
       const by = async (column: "passing" | "failing") =>
-        new Map((await ctx.store.hostPolicies.groupCount(column, own)).map(({ value, count }) => [value, count]));
+        new Map((await ctx.store.hostPolicies.groupCount(column, isCounted)).map(({ value, count }) => [value, count]));
       return { passing: await by("passing"), failing: await by("failing") };
     });
   return rows.map((row) => ({

@@ -9,19 +9,19 @@ import { knowsTeam } from "../../settings/teams/access.ts";
 import { placeFor } from "./access.ts";
 import { inPlace, type Place } from "./applies.ts";
 import { patchColumns } from "./patch.ts";
-import { checkAutomations, checkTier, givenLabels, type LabelsInput, wholeColumns } from "./rules.ts";
+import { checkAutomations, checkTier, type LabelsInput, labelsInput, wholeColumns } from "./rules.ts";
 import { changingPolicies, insertPolicy, settleResults, updatePolicy } from "./service.ts";
 import type { ChangedPolicy } from "./write.ts";
 
 const NO_LABELS: LabelsInput = { names: [], rule: "include_any" };
 
 /** Applies all specs in one transaction; all are validated first. */
-export async function applySpecs(ctx: Context, given: readonly PolicySpec[]): Promise<Record<string, never>> {
+export async function applySpecs(ctx: Context, inputs: readonly PolicySpec[]): Promise<Record<string, never>> {
   // On the free tier `critical` is ignored instead of refused.
-  const specs = isPremium(ctx) ? given : given.map((spec) => ({ ...spec, critical: false }));
+  const specs = isPremium(ctx) ? inputs : inputs.map((spec) => ({ ...spec, critical: false }));
   const checked = specs.map((spec) => {
     checkTier(ctx, spec);
-    return { spec, columns: wholeColumns(spec), labels: givenLabels(spec) ?? NO_LABELS };
+    return { spec, columns: wholeColumns(spec), labels: labelsInput(spec) ?? NO_LABELS };
   });
   const changes: ChangedPolicy[] = [];
   await changingPolicies(ctx, async (inside) => {
@@ -51,7 +51,7 @@ export async function applySpecs(ctx: Context, given: readonly PolicySpec[]): Pr
         await insertPolicy(inside, place, whole, labels);
       }
     }
-    if (given.length > 0) await recordActivity(inside, "applied_spec_policy", { policies: given });
+    if (inputs.length > 0) await recordActivity(inside, "applied_spec_policy", { policies: inputs });
   });
   settleResults(ctx, changes);
   return {};

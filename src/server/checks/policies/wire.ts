@@ -13,7 +13,11 @@ import { countedHosts, shownCounts } from "./shown-counts.ts";
 type Reader = Pick<Context, "store" | "user" | "running">;
 
 /** `own`: the hosts over which global policies are counted; default: all hosts visible to the caller. */
-export async function policiesOnWire(ctx: Reader, rows: readonly PolicyRow[], own?: Predicate): Promise<Policy[]> {
+export async function policiesOnWire(
+  ctx: Reader,
+  rows: readonly PolicyRow[],
+  countedOver?: Predicate,
+): Promise<Policy[]> {
   if (rows.length === 0) return [];
   const { store } = ctx;
   const authors = await authorsOf(store, rows);
@@ -21,7 +25,7 @@ export async function policiesOnWire(ctx: Reader, rows: readonly PolicyRow[], ow
     store,
     rows.map(({ id }) => id),
   );
-  const counts = await shownCounts(ctx, rows, scopes, own);
+  const counts = await shownCounts(ctx, rows, scopes, countedOver);
   const labels = await labelNames(
     store,
     [...scopes.values()].flatMap((scope) => [...scope.include_any, ...scope.include_all, ...scope.exclude_any]),
@@ -37,7 +41,7 @@ export async function policiesOnWire(ctx: Reader, rows: readonly PolicyRow[], ow
   const profiles = await profilesResent(store, rows);
   const slugs = await slugsOf(store, rows);
   const ids = rows.map(({ id }) => id);
-  const errorsOf = await shownErrors(store, "policy_id", ids, countedHosts(ctx, own));
+  const errorsOf = await shownErrors(store, "policy_id", ids, countedHosts(ctx, countedOver));
   return rows.map((row): Policy => {
     const include = named(scopes.get(row.id)?.include_any);
     const all = named(scopes.get(row.id)?.include_all);

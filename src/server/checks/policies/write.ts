@@ -26,20 +26,20 @@ export interface NewPolicy {
   readonly labels?: PolicyLabels | undefined;
 }
 
-export async function insertPolicies(ctx: Context, given: readonly NewPolicy[]): Promise<PolicyRow[]> {
+export async function insertPolicies(ctx: Context, policies: readonly NewPolicy[]): Promise<PolicyRow[]> {
   const { store } = ctx;
   const now = ctx.clock.iso();
-  for (const { columns, place } of given) admitPolicy(ctx, { ...columns, team_id: place.team_id });
-  if (given.some(({ columns, place, labels }) => columns.critical || place.scope !== "global" || labels?.ids.length))
+  for (const { columns, place } of policies) admitPolicy(ctx, { ...columns, team_id: place.team_id });
+  if (policies.some(({ columns, place, labels }) => columns.critical || place.scope !== "global" || labels?.ids.length))
     checkLicenseRuns(ctx);
   const author_id = ctx.user.kind === "user" ? ctx.user.id : null;
   const rows: PolicyRow[] = [];
-  for await (const some of parts(given)) {
-    const results = await newResultIds(store, some.length, now);
-    const made = await unlessTaken(
-      some.map(({ columns }) => columns.name),
+  for await (const part of parts(policies)) {
+    const results = await newResultIds(store, part.length, now);
+    const created = await unlessTaken(
+      part.map(({ columns }) => columns.name),
       store.policies.insertMany(
-        some.map(({ columns, place }, i) => ({
+        part.map(({ columns, place }, i) => ({
           ...columns,
           ...place,
           created_at: now,
@@ -49,8 +49,8 @@ export async function insertPolicies(ctx: Context, given: readonly NewPolicy[]):
         })),
       ),
     );
-    await store.policyLabels.insertMany(made.flatMap(({ id }, i) => labelRows(id, some[i]!.labels)));
-    rows.push(...made);
+    await store.policyLabels.insertMany(created.flatMap(({ id }, i) => labelRows(id, part[i]!.labels)));
+    rows.push(...created);
   }
   return rows;
 }
@@ -77,7 +77,7 @@ export async function updatePolicies(ctx: Context, changes: readonly PolicyChang
   for (const { before, set } of changes)
     admitPolicy(ctx, { name: before.name, query: set.query ?? before.query, team_id: before.team_id });
   const changed: ChangedPolicy[] = [];
-  for await (const some of parts(changes)) changed.push(...(await updatePart(ctx, some)));
+  for await (const part of parts(changes)) changed.push(...(await updatePart(ctx, part)));
   return changed;
 }
 

@@ -206,7 +206,7 @@ export async function createIngest(
         (column) => set[column] !== undefined && set[column] !== row[column],
       );
       const { policies: answers, policyErrors, allPoliciesReported: isWhole } = results;
-      return { host, answers, errors: policyErrors, isWhole, asked, isWritten };
+      return { host, answers, errors: policyErrors, isWhole, askedRevision: asked, isWritten };
     });
     return planPolicies(store, snapshot, items);
   }

@@ -21,8 +21,8 @@ export const policy: Kind<PolicyRows, DesiredPolicy> = {
     const ids = mayWriteConfig(ctx) ? undefined : policies.map(({ id }) => id);
     const used = policies.flatMap(({ script_id }) => script_id ?? []);
     const scripts = new Map<number, string>();
-    for await (const some of parts([...new Set(used)]))
-      for (const { id, name } of await ctx.store.scripts.pick(["id", "name"], { where: oneOf("id", some) }))
+    for await (const part of parts([...new Set(used)]))
+      for (const { id, name } of await ctx.store.scripts.pick(["id", "name"], { where: oneOf("id", part) }))
         scripts.set(id, name);
     const software = await softwareOf(
       ctx,

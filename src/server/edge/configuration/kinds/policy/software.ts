@@ -13,16 +13,17 @@ export async function softwareOf(
   { store }: Context,
   titles: readonly number[],
 ): Promise<ReadonlyMap<string, InstalledSoftware>> {
-  const found = new Map<string, InstalledSoftware>();
-  for await (const some of parts([...new Set(titles)])) {
+  const softwareByPlace = new Map<string, InstalledSoftware>();
+  for await (const part of parts([...new Set(titles)])) {
     const apps = await store.storeApps.pick(["team_id", "title_id", "adam_id"], {
-      where: and(oneOf("title_id", some), eq("platform", "darwin")),
+      where: and(oneOf("title_id", part), eq("platform", "darwin")),
     });
-    for (const app of apps) found.set(placeOf(app), { app_store_id: app.adam_id });
+    for (const app of apps) softwareByPlace.set(placeOf(app), { app_store_id: app.adam_id });
   }
   if (titles.length > 0)
-    for (const [place, name] of await packageNames(store)) if (!found.has(place)) found.set(place, { package: name });
-  return found;
+    for (const [place, name] of await packageNames(store))
+      if (!softwareByPlace.has(place)) softwareByPlace.set(place, { package: name });
+  return softwareByPlace;
 }
 
 /** The titles of the packages and apps that this apply leaves, by team and name. Each team is read once. */
@@ -49,8 +50,8 @@ export class OfferedSoftware {
   }
 
   async #namesOf(teamId: number | null): Promise<ReadonlyMap<string, number>> {
-    const known = this.#packages.get(teamId ?? 0);
-    if (known) return known;
+    const cached = this.#packages.get(teamId ?? 0);
+    if (cached) return cached;
     const names = await packageNames(this.#work.ctx.store, inTeam(teamId ?? 0));
     const titles = new Map([...names].map(([place, name]) => [name, Number(place.split(" ")[1])]));
     this.#packages.set(teamId ?? 0, titles);

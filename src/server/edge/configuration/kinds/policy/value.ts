@@ -7,8 +7,8 @@ import type { PolicyRow, PolicyScope } from "../../../../checks/policies/applies
 import {
   type Columns,
   checkTier,
-  givenLabels,
   type LabelsInput,
+  labelsInput,
   wholeColumns,
 } from "../../../../checks/policies/rules.ts";
 import type { LabelRule } from "../../../../hosts/labels/targeting.ts";
@@ -174,20 +174,20 @@ export function readPolicy(ctx: Context, { name, owner, value, action }: Request
     run_script = null,
     resend_configuration_profile = null,
     install_software = null,
-    ...given
+    ...fields
   } = parsed(PolicyValue, value);
   if (run_script !== null && owner === null) throw invalid("run_script", "a global policy cannot run a script");
   if (install_software !== null && owner === null)
     throw invalid("install_software", "a global policy cannot install software");
   if (resend_configuration_profile !== null && owner === null)
     throw invalid("resend_configuration_profile", "a global policy cannot send a profile again");
-  const isPatch = given.type === "patch";
+  const isPatch = fields.type === "patch";
   if ((install_software === true) !== (isPatch && install_software !== null))
     throw invalid("install_software", "is true only for policies of the type patch, which install their app");
-  if (given.patch_when_closed && given.continuous_automations_enabled === false)
+  if (fields.patch_when_closed && fields.continuous_automations_enabled === false)
     throw invalid("continuous_automations_enabled", "cannot be false with patch_when_closed");
   // Files that mark policies as critical still apply on the free tier.
-  const spec = isPremium(ctx) ? given : { ...given, critical: false };
+  const spec = isPremium(ctx) ? fields : { ...fields, critical: false };
   checkTier(ctx, spec);
   const {
     software_title_id: _software,
@@ -204,7 +204,7 @@ export function readPolicy(ctx: Context, { name, owner, value, action }: Request
   if (columns.name !== name) throw invalid("change.name", "must be in Unicode NFC, without surrounding spaces");
   return {
     columns,
-    labels: givenLabels(spec) ?? { names: [], rule: "include_any" },
+    labels: labelsInput(spec) ?? { names: [], rule: "include_any" },
     isReported: isReported ?? false,
     run_script,
     resend_configuration_profile,

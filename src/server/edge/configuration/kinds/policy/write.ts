@@ -46,25 +46,25 @@ export async function writePolicies(
   const wasReported = reportedPolicies(work.shared);
   const reported = new Reporting(work);
   const offered = new OfferedSoftware(work);
-  const automationsOf = async (owner: string | null, wanted: DesiredPolicy, before?: PolicyRow) => {
-    const { install_software: software } = wanted;
+  const automationsOf = async (owner: string | null, desired: DesiredPolicy, before?: PolicyRow) => {
+    const { install_software: software } = desired;
     const { team_id } = placeNamed(work, owner);
     return {
-      script_id: await scriptOf(work, owner, wanted),
-      resend_profile_uuid: await profileOf(work, owner, wanted),
+      script_id: await scriptOf(work, owner, desired),
+      resend_profile_uuid: await profileOf(work, owner, desired),
       software_title_id: software === true ? null : await offered.titleOf(team_id, software),
-      ...(await ofPatch(work, owner, wanted, before)),
+      ...(await ofPatch(work, owner, desired, before)),
     };
   };
 
   const fresh: NewPolicy[] = [];
-  for await (const { owner, wanted, ...step } of inTurns(creating(steps))) {
+  for await (const { owner, wanted: desired, ...step } of inTurns(creating(steps))) {
     const { ids, automations } = await locating({ owner, ...step }, async () => ({
-      ids: idsOf(wanted, labels),
-      automations: await automationsOf(owner, wanted),
+      ids: idsOf(desired, labels),
+      automations: await automationsOf(owner, desired),
     }));
-    const columns: Columns = { ...wanted.columns, catalogue_app_id: null, ...automations };
-    fresh.push({ place: placeNamed(work, owner), columns, labels: { ids, rule: wanted.labels.rule } });
+    const columns: Columns = { ...desired.columns, catalogue_app_id: null, ...automations };
+    fresh.push({ place: placeNamed(work, owner), columns, labels: { ids, rule: desired.labels.rule } });
   }
   const rows = await insertPolicies(ctx, fresh);
   for (const [i, step] of creating(steps).entries())
@@ -88,7 +88,7 @@ export async function writePolicies(
 
   // Policies of deleted teams are deleted together with the team.
   const leaving = gone.filter(({ owner }) => owner === null || !work.leaving.has(owner));
-  const leavingRows = leaving.map((one) => shared.get(keyOf(one))!);
+  const leavingRows = leaving.map((policy) => shared.get(keyOf(policy))!);
   for (const [i, { owner }] of leaving.entries()) reported.say(owner, false, leavingRows[i]!.id);
   await removePolicies(ctx, leavingRows, ({ team_id }) => (team_id === null ? null : (teams.get(team_id) ?? null)));
   const results = leavingRows.map(({ result_id }) => result_id);
@@ -105,68 +105,68 @@ function later(work: Work, settled: readonly ChangedPolicy[]): void {
   if (settled.length > 0) work.later.push((outside) => settleResults(outside, settled));
 }
 
-const idsOf = ({ labels: { names, rule } }: DesiredPolicy, known: ReadonlyMap<string, NamedLabel>): number[] =>
-  labelsAmong(known, names, "policy", `labels_${rule}`).map(({ id }) => id);
+const idsOf = ({ labels: { names, rule } }: DesiredPolicy, labels: ReadonlyMap<string, NamedLabel>): number[] =>
+  labelsAmong(labels, names, "policy", `labels_${rule}`).map(({ id }) => id);
 
 /** This apply may have created the script. */
 async function scriptOf(work: Work, owner: string | null, { run_script }: DesiredPolicy): Promise<number | null> {
   if (run_script === null) return null;
   const ofTeam = inTeam(placeNamed(work, owner).team_id ?? 0);
-  const found = await work.ctx.store.scripts.first({ where: and(ofTeam, eq("name", run_script)) });
-  if (!found) throw invalid("run_script", `the team has no script ${JSON.stringify(run_script)}`);
-  return found.id;
+  const script = await work.ctx.store.scripts.first({ where: and(ofTeam, eq("name", run_script)) });
+  if (!script) throw invalid("run_script", `the team has no script ${JSON.stringify(run_script)}`);
+  return script.id;
 }
 
 /** This apply may have created the profile. */
 async function profileOf(work: Work, owner: string | null, { resend_configuration_profile: name }: DesiredPolicy) {
   if (name === null) return null;
   const where = and(inTeam(placeNamed(work, owner).team_id ?? 0), eq("name", name), eq("is_own", false));
-  const found = await work.ctx.store.configurationProfiles.first({ where });
-  if (!found) throw invalid("resend_configuration_profile", `the team has no profile ${JSON.stringify(name)}`);
-  return found.uuid;
+  const profile = await work.ctx.store.configurationProfiles.first({ where });
+  if (!profile) throw invalid("resend_configuration_profile", `the team has no profile ${JSON.stringify(name)}`);
+  return profile.uuid;
 }
 
 /** What follows from the type of the policy. This apply may have added the app to the packages of the team. */
 async function ofPatch(
   work: Work,
   owner: string | null,
-  wanted: DesiredPolicy,
+  desired: DesiredPolicy,
   before?: PolicyRow,
 ): Promise<Partial<Columns>> {
   const { ctx } = work;
   const place = placeNamed(work, owner);
-  const { type, patch_when_closed, notify_before_patching, continuous_automations_enabled } = wanted.columns;
-  const slug = wanted.svc_maintained_app_slug;
+  const { type, patch_when_closed, notify_before_patching, continuous_automations_enabled } = desired.columns;
+  const slug = desired.svc_maintained_app_slug;
   // Only the real apply downloads the file.
   const isLater = async () => !(await offeredApp(ctx.store, place.team_id, { slug }))?.offer;
   if (type === "patch" && slug !== "" && ctx.dryRun !== null && (await isLater()))
     return { query: before?.query ?? "SELECT 1", platform: before?.platform ?? "" };
-  const given = {
+  const input = {
     type,
     patch_when_closed,
     notify_before_patching,
     continuous_automations_enabled,
-    install_software: wanted.install_software === true,
+    install_software: desired.install_software === true,
     ...(slug === "" ? {} : { svc_maintained_app_slug: slug }),
   };
-  return patchColumns(ctx, place, given, before);
+  return patchColumns(ctx, place, input, before);
 }
 
 /** Null if only the recipients of automations change. */
 function changeOf(
   existing: PolicyRows,
   before: PolicyRow,
-  wanted: DesiredPolicy,
-  known: ReadonlyMap<string, NamedLabel>,
+  desired: DesiredPolicy,
+  labels: ReadonlyMap<string, NamedLabel>,
   automations: Partial<Columns>,
 ): PolicyChange | null {
-  const { platform, ...rest } = { ...wanted.columns, ...automations };
+  const { platform, ...rest } = { ...desired.columns, ...automations };
   const samePlatforms = platformsOf(policyPlatforms, platform) === platformsOf(policyPlatforms, before.platform);
   // A different order of the same platforms is no change: results are kept.
   const set = samePlatforms ? rest : { platform, ...rest };
   const scope = existing.labels.get(before.id);
-  const { rule } = wanted.labels;
-  const ids = idsOf(wanted, known);
+  const { rule } = desired.labels;
+  const ids = idsOf(desired, labels);
   const old = scope?.[rule] ?? [];
   const all = Object.values(scope ?? {}).flat();
   const sameLabels = all.length === old.length && old.length === ids.length && ids.every((id) => old.includes(id));
@@ -199,18 +199,18 @@ class Reporting {
 }
 
 function pathOfType(steps: readonly Step<DesiredPolicy>[]) {
-  const { some, count: all } = briefly(
+  const { some: policies, count: all } = briefly(
     steps,
-    ({ owner, wanted }): PolicySpec => {
+    ({ owner, wanted: desired }): PolicySpec => {
       const {
         webhooks_and_tickets_enabled: _reported,
         run_script: _script,
         resend_configuration_profile: _profile,
         install_software: software,
         ...value
-      } = wantedPolicyValue(wanted);
+      } = wantedPolicyValue(desired);
       return {
-        name: wanted.columns.name,
+        name: desired.columns.name,
         team: owner,
         ...value,
         ...(software === true ? { install_software: true } : {}),
@@ -218,5 +218,5 @@ function pathOfType(steps: readonly Step<DesiredPolicy>[]) {
     },
     ({ owner, name }): PolicySpec => ({ name, team: owner }),
   );
-  return { policies: some, ...(all > some.length ? { count: all } : {}) };
+  return { policies, ...(all > policies.length ? { count: all } : {}) };
 }
