@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { refOf } from "../../src/gitops/files/secrets.ts";
 import { diff } from "../../src/gitops/plan/changes.ts";
-import { defaults, GLOBAL, stateWith, thing, wantedOf } from "../support/gitops-files.ts";
+import { credentialsFrom, defaults, GLOBAL, stateWith, thing } from "../support/gitops-files.ts";
 
 const changed = {
   org_info: { org_name: "Example", org_logo_url: "https://x/l", org_logo_url_light_background: "", contact_url: "" },
@@ -26,7 +26,7 @@ const kept = ["gitops", "host_expiry_settings", "smtp_settings"];
 
 describe("sections that the global file does not have", () => {
   it("are reset to their defaults, except those that are kept", async () => {
-    const { find, things, isComplete } = await wantedOf({ "default.yml": GLOBAL }, state);
+    const { find, things, isComplete } = await credentialsFrom({ "default.yml": GLOBAL }, state);
     const wanted = things.filter(({ kind }) => kind === "config").map(({ name }) => name);
     expect(wanted.sort()).toEqual(
       Object.keys(changed)
@@ -43,17 +43,17 @@ describe("sections that the global file does not have", () => {
       name
     ]!;
     const value = name === "host_expiry_settings" ? 7 : "https://other";
-    const { find } = await wantedOf(
+    const { find } = await credentialsFrom(
       { "default.yml": `org_settings: {${name}: {${field}: ${JSON.stringify(value)}}}\ncontrols: {}\n` },
       state,
     );
     expect(find("config", null, name)).toEqual({ ...changed[name as keyof typeof changed], [field]: value });
-    const nothing = await wantedOf({ "default.yml": `org_settings: {${name}: null}\ncontrols: {}\n` }, state);
+    const nothing = await credentialsFrom({ "default.yml": `org_settings: {${name}: null}\ncontrols: {}\n` }, state);
     expect(nothing.find("config", null, name)).toBeUndefined();
   });
 
   it("are not changed without the global file", async () => {
-    const { things, isComplete } = await wantedOf({ "t.yml": "name: T\n" }, state);
+    const { things, isComplete } = await credentialsFrom({ "t.yml": "name: T\n" }, state);
     expect(things.filter(({ owner, kind }) => owner === null && kind !== "team")).toEqual([]);
     expect(isComplete({ kind: "label", owner: null, name: "L" })).toBe(false);
     expect(isComplete({ kind: "certificate_authority", owner: null, name: "custom_scep_proxy/X" })).toBe(false);
@@ -63,7 +63,7 @@ describe("sections that the global file does not have", () => {
 
 describe("fields that a section does not have", () => {
   it("get their defaults", async () => {
-    const { find } = await wantedOf(
+    const { find } = await credentialsFrom(
       {
         "default.yml":
           "org_settings: {server_settings: {server_url: 'https://s'}, features:, org_info: {}}\ncontrols: {}\n",
@@ -80,7 +80,9 @@ describe("fields that a section does not have", () => {
 
   it("of macOS updates: new hosts are updated when both version and deadline are set", async () => {
     const updates = async (text: string) => {
-      const { find } = await wantedOf({ "default.yml": `org_settings: {}\ncontrols:\n  macos_updates: ${text}\n` });
+      const { find } = await credentialsFrom({
+        "default.yml": `org_settings: {}\ncontrols:\n  macos_updates: ${text}\n`,
+      });
       return (find("config", null, "mdm") as { macos_updates: object }).macos_updates;
     };
     const both = "minimum_version: '15.1', deadline: '2026-01-31'";
@@ -103,7 +105,7 @@ describe("device management", () => {
   const stored = stateWith([thing("config", null, "mdm", mdm)]);
 
   it("is in org_settings and controls, and fields that files cannot express keep their values", async () => {
-    const { find } = await wantedOf(
+    const { find } = await credentialsFrom(
       {
         "default.yml":
           "org_settings: {mdm: {vendora_server_url: 'https://new', end_user_authentication: {idp_name: ' x '}}}\ncontrols: {windows_migration_enabled: false}\n",
@@ -124,12 +126,12 @@ describe("device management", () => {
       "default.yml": "org_settings: {}\n",
       "no-team.yml": "name: No team\ncontrols: {windows_enabled_and_configured: true}\n",
     };
-    expect((await wantedOf(files, stored)).find("config", null, "mdm")).toMatchObject({
+    expect((await credentialsFrom(files, stored)).find("config", null, "mdm")).toMatchObject({
       windows_enabled_and_configured: true,
       vendora_server_url: "",
     });
     // On the free tier that file is skipped, so nothing defines the controls.
-    const free = await wantedOf(files, { ...stored, tier: "free" });
+    const free = await credentialsFrom(files, { ...stored, tier: "free" });
     expect(free.find("config", null, "mdm")).toEqual({ ...mdm, vendora_server_url: "" });
     expect(free.warnings).toEqual(["no-team.yml:1:7: this file is skipped: teams need the premium tier"]);
   });
@@ -138,7 +140,10 @@ describe("device management", () => {
 describe("enroll secrets", () => {
   it("are kept without the key, and removed by an empty list", async () => {
     const of = async (text: string) =>
-      (await wantedOf({ "default.yml": `org_settings: {${text}}\ncontrols: {}\n` })).find("enroll_secrets", null);
+      (await credentialsFrom({ "default.yml": `org_settings: {${text}}\ncontrols: {}\n` })).find(
+        "enroll_secrets",
+        null,
+      );
     expect(await of("")).toBeUndefined();
     expect(await of("secrets: null")).toBeUndefined();
     expect(await of("secrets: []")).toEqual({ secrets: [] });
@@ -186,7 +191,7 @@ describe("a team's file", () => {
   ]);
 
   it("without content clears everything except secrets and description", async () => {
-    const { find } = await wantedOf({ "t.yml": "name: T\n" }, there);
+    const { find } = await credentialsFrom({ "t.yml": "name: T\n" }, there);
     expect(find("team", null, "T")).toEqual({ description: "about" });
     expect(find("enroll_secrets", "T")).toBeUndefined();
     expect(find("agent_options", "T")).toBeNull();
@@ -200,7 +205,7 @@ describe("a team's file", () => {
   });
 
   it("with team settings that omit host expiry keeps it", async () => {
-    const { find } = await wantedOf({ "t.yml": "name: T\nsettings: {description: new}\n" }, there);
+    const { find } = await credentialsFrom({ "t.yml": "name: T\nsettings: {description: new}\n" }, there);
     expect(find("team", null, "T")).toEqual({ description: "new" });
     expect(find("team_settings", "T")).toMatchObject({
       host_expiry_settings: settings.host_expiry_settings,
@@ -211,7 +216,7 @@ describe("a team's file", () => {
   });
 
   it("completes values that it gives in part", async () => {
-    const { find } = await wantedOf(
+    const { find } = await credentialsFrom(
       {
         "t.yml":
           "name: T\nsettings:\n  webhook_settings: {host_status_webhook: {days_count: 3}, failing_policies_webhook: {host_batch_size: 2}}\n  integrations: {calendar: {webhook_url: 'https://n'}}\ncontrols: {windows_updates: {deadline_days: 3, grace_period_days: 1}}\nagent_options: {config: {options: {}}, overrides: null}\n",
@@ -235,7 +240,7 @@ describe("a team's file", () => {
   });
 
   it("of a new team starts from the defaults", async () => {
-    const { find } = await wantedOf({ "t.yml": "name: New\nsettings: {}\n" }, there);
+    const { find } = await credentialsFrom({ "t.yml": "name: New\nsettings: {}\n" }, there);
     expect(find("team", null, "New")).toEqual({ description: "" });
     expect(find("team_settings", "New")).toEqual(defaults.team_settings);
   });
@@ -255,7 +260,7 @@ describe("hosts without a team", () => {
   const things = [thing("team_settings", "No team", "team_settings", automations), thing("policy", "No team", "p", {})];
 
   it("have no settings if only the global file is given", async () => {
-    const { find, isComplete } = await wantedOf({ "default.yml": GLOBAL }, stateWith(things));
+    const { find, isComplete } = await credentialsFrom({ "default.yml": GLOBAL }, stateWith(things));
     expect(find("team_settings", "No team")).toEqual(defaults.no_team_settings);
     expect(isComplete({ kind: "policy", owner: "No team", name: "p" })).toBe(true);
   });
@@ -265,7 +270,7 @@ describe("hosts without a team", () => {
       "default.yml": "org_settings: {}\n",
       "no-team.yml": `name: no team\ncontrols: {}\n${text}`,
     });
-    const { find } = await wantedOf(
+    const { find } = await credentialsFrom(
       files(
         "settings: {webhook_settings: {failing_policies_webhook: {host_batch_size: 4, policy_ids: []}}}\npolicies: [{name: q, query: x}]\n",
       ),
@@ -275,15 +280,15 @@ describe("hosts without a team", () => {
       webhook_settings: { failing_policies_webhook: { host_batch_size: 4, destination_url: "" } },
     });
     expect(find("policy", "No team", "q")).toMatchObject({ query: "x" });
-    const cleared = await wantedOf(files("settings: {webhook_settings: null}\n"), stateWith(things));
+    const cleared = await credentialsFrom(files("settings: {webhook_settings: null}\n"), stateWith(things));
     expect(cleared.find("team_settings", "No team")).toEqual(defaults.no_team_settings);
   });
 
   it("are not changed on the free tier, nor without the global file", async () => {
-    const free = await wantedOf({ "default.yml": GLOBAL }, stateWith(things, { tier: "free" }));
+    const free = await credentialsFrom({ "default.yml": GLOBAL }, stateWith(things, { tier: "free" }));
     expect(free.find("team_settings", "No team")).toBeUndefined();
     expect(free.isComplete({ kind: "policy", owner: "No team", name: "p" })).toBe(false);
-    const team = await wantedOf({ "t.yml": "name: T\n" }, stateWith(things));
+    const team = await credentialsFrom({ "t.yml": "name: T\n" }, stateWith(things));
     expect(team.find("team_settings", "No team")).toBeUndefined();
   });
 });
@@ -302,7 +307,7 @@ describe("objects of kinds that files list completely", () => {
     thing("certificate_authority", null, "custom_scep_proxy/X", {}),
   ]);
   const gone = async (files: Record<string, string>, deleteOtherTeams = false) => {
-    const { things, isComplete } = await wantedOf(files, state, { deleteOtherTeams });
+    const { things, isComplete } = await credentialsFrom(files, state, { deleteOtherTeams });
     const asThings = state.things.map((one) => thing(one.kind, one.owner, one.name, one.value));
     return diff(asThings, things, isComplete)
       .filter(({ action }) => action === "delete")

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { desiredOf } from "../../src/gitops/desired/desired.ts";
 import { exportFiles } from "../../src/gitops/export/export.ts";
 import { filesOf, planOf } from "../../src/gitops/plan/plan.ts";
-import { errorsOf, GLOBAL, readGiven, stateWith, thing, wantedOf, warningsOf } from "../support/gitops-files.ts";
+import { credentialsFrom, errorsOf, GLOBAL, readGiven, stateWith, thing, warningsOf } from "../support/gitops-files.ts";
 import { activation, asset, declaration } from "../support/profiles.ts";
 
 const team = thing("team", null, "T", { description: "" });
@@ -83,12 +83,12 @@ describe("a setup assistant profile in files", () => {
       thing("setup_assistant", null, "main.json", value),
       thing("setup_assistant", "T", "../odd: name", value),
     ]);
-    const gone = planOf(state, await wantedOf({ "d.yml": GLOBAL, "t.yml": "name: T\n" }, state));
+    const gone = planOf(state, await credentialsFrom({ "d.yml": GLOBAL, "t.yml": "name: T\n" }, state));
     expect(gone.filter(({ kind }) => kind === "setup_assistant").map(({ action, owner }) => [action, owner])).toEqual([
       ["delete", null],
       ["delete", "T"],
     ]);
-    const kept = planOf(state, await wantedOf({ "d.yml": GLOBAL }, state));
+    const kept = planOf(state, await credentialsFrom({ "d.yml": GLOBAL }, state));
     expect(kept.filter(({ kind }) => kind === "setup_assistant").map(({ owner }) => owner)).toEqual([null]);
     // A name that no file can have is written as one that is alike.
     expect((await afterExport(state)).map(({ action, owner, name }) => [action, owner, name])).toEqual([
@@ -121,13 +121,15 @@ describe("teams of tokens in files", () => {
       ["Berlin", { teams: ["No team", "T", "U"] }],
       ["Paris", { teams: [] }],
     ]);
-    const reset = await wantedOf({ "d.yml": GLOBAL }, state);
+    const reset = await credentialsFrom({ "d.yml": GLOBAL }, state);
     expect(reset.find("license_token", null, "Paris")).toEqual({ teams: [] });
     expect(planOf(state, reset).filter(({ kind }) => kind.endsWith("_token"))).toMatchObject([
       { action: "update", name: "Paris" },
     ]);
     // Without the global file, nothing is asked of them.
-    expect((await wantedOf({ "u.yml": "name: U\n" }, state)).find("license_token", null, "Paris")).toBeUndefined();
+    expect(
+      (await credentialsFrom({ "u.yml": "name: U\n" }, state)).find("license_token", null, "Paris"),
+    ).toBeUndefined();
   });
 
   it("may be given in an older form, if there is one token", async () => {
@@ -182,7 +184,9 @@ describe("teams of tokens in files", () => {
 
   it("are refused for a team that this run deletes", async () => {
     const files = org("volume_purchasing_program: [{location: Paris, teams: [T]}]");
-    await expect(wantedOf(files, state, { deleteOtherTeams: true })).rejects.toThrow('the team "T" will not exist');
+    await expect(credentialsFrom(files, state, { deleteOtherTeams: true })).rejects.toThrow(
+      'the team "T" will not exist',
+    );
   });
 
   it("are exported so that a plan is empty", async () => {

@@ -7,7 +7,7 @@ import { diff } from "../../src/gitops/plan/changes.ts";
 import { movedSettings, valueAt, withoutValueAt, withValueAt } from "../../src/gitops/schema/moved.ts";
 import { keptSections, orgMdmKeys } from "../../src/gitops/schema/settings.ts";
 import { sections } from "../../src/server/settings/app-config/sections.ts";
-import { asYaml, defaults, stateWith, thing, wantedOf } from "../support/gitops-files.ts";
+import { asYaml, credentialsFrom, defaults, stateWith, thing } from "../support/gitops-files.ts";
 
 type Value = Record<string, unknown>;
 
@@ -128,7 +128,7 @@ describe("settings of the organization", () => {
   it("are the desired ones if files give them completely, whatever they were before", async () => {
     await fc.assert(
       fc.asyncProperty(everything, fc.boolean(), async (values, isThere) => {
-        const { find, things, isComplete } = await wantedOf(
+        const { find, things, isComplete } = await credentialsFrom(
           { "d.yml": fileOf(values) },
           isThere ? asState(values) : undefined,
         );
@@ -143,7 +143,7 @@ describe("settings of the organization", () => {
   it("are the defaults if files omit them, whatever they were before", async () => {
     await fc.assert(
       fc.asyncProperty(everything, async (values) => {
-        const { find } = await wantedOf({ "d.yml": "org_settings: {}\ncontrols: {}\n" }, asState(values));
+        const { find } = await credentialsFrom({ "d.yml": "org_settings: {}\ncontrols: {}\n" }, asState(values));
         for (const name of Object.keys(values))
           if (!keptSections.has(name)) expect(find("config", null, name)).toEqual(defaults.config[name]);
       }),
@@ -157,7 +157,7 @@ describe("settings of the organization", () => {
         const paths = leavesOf(values);
         const path = paths[pick % paths.length]!;
         const other = { ...values, [path[0]!]: withOther(values[path[0]!], path.slice(1)) };
-        const { things, isComplete } = await wantedOf({ "d.yml": fileOf(values) }, asState(other));
+        const { things, isComplete } = await credentialsFrom({ "d.yml": fileOf(values) }, asState(other));
         const changes = diff(asState(other).things as never, things, isComplete);
         expect(changes.map(({ name, fields }) => [name, fields.map((field) => field.path)])).toEqual([
           [path[0], [path.slice(1).join(".")]],

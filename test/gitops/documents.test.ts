@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { refOf } from "../../src/gitops/files/secrets.ts";
 import { diff } from "../../src/gitops/plan/changes.ts";
-import { defaults, errorsOf, GLOBAL, readGiven, stateWith, thing, wantedOf } from "../support/gitops-files.ts";
+import { credentialsFrom, defaults, errorsOf, GLOBAL, readGiven, stateWith, thing } from "../support/gitops-files.ts";
 
 const document = (kind: string, spec: string) => `apiVersion: v1\nkind: ${kind}\nspec:\n${spec.replace(/^/gm, "  ")}\n`;
 const file = (...documents: string[]) => ({ "all.yml": documents.join("---\n") });
@@ -20,7 +20,7 @@ describe("documents", () => {
   ]);
 
   it("of each kind are read, with the kind in any letter case", async () => {
-    const { find, things, isComplete, secrets } = await wantedOf(
+    const { find, things, isComplete, secrets } = await credentialsFrom(
       file(
         document(
           "Config",
@@ -64,7 +64,7 @@ describe("documents", () => {
   });
 
   it("create a new team with its defaults, and remove options with null", async () => {
-    const made = await wantedOf(file(document("team", "team:\n  name: New\n  agent_options: null")), state);
+    const made = await credentialsFrom(file(document("team", "team:\n  name: New\n  agent_options: null")), state);
     expect(made.find("team_settings", "New")).toEqual(defaults.team_settings);
     expect(made.find("agent_options", "New")).toBeNull();
   });
@@ -135,8 +135,8 @@ describe("documents", () => {
 
   it("of an unknown team are refused; on the free tier they are skipped", async () => {
     const files = file(document("query", "name: q\nquery: x\nteam: Gone"), document("label", "name: l\nquery: x"));
-    await expect(wantedOf(files, state)).rejects.toThrow("all.yml:4:3: there is no team Gone");
-    const { things, warnings } = await wantedOf(files, stateWith([], { tier: "free" }));
+    await expect(credentialsFrom(files, state)).rejects.toThrow("all.yml:4:3: there is no team Gone");
+    const { things, warnings } = await credentialsFrom(files, stateWith([], { tier: "free" }));
     expect(things.map(({ name }) => name)).toEqual(["l"]);
     expect(warnings).toEqual(["all.yml:4:3: this document is skipped: teams need the premium tier"]);
   });

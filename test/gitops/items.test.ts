@@ -9,7 +9,7 @@ import { parseTree } from "../../src/gitops/files/tree.ts";
 import { LabelFile } from "../../src/gitops/kinds/label.ts";
 import { PolicyFile } from "../../src/gitops/kinds/policy.ts";
 import { QueryFile } from "../../src/gitops/kinds/query.ts";
-import { stateWith, wantedOf } from "../support/gitops-files.ts";
+import { credentialsFrom, stateWith } from "../support/gitops-files.ts";
 
 function checked(schema: z.ZodType, text: string, name: string, allowUnknownKeys = false) {
   const problems = new Problems();
@@ -132,8 +132,8 @@ it("a label with a custom host vital that the server does not have is a warning 
   const of = (id: number) =>
     `org_settings: {}\ncontrols: {}\nlabels:\n  - {name: L, label_membership_type: host_vitals, criteria: {vital: custom_host_vital, custom_host_vital_id: ${id}, value: x}}\n`;
   const state = stateWith([], { custom_host_vitals: [3] });
-  expect((await wantedOf({ "d.yml": of(99) }, state)).warnings).toEqual([
+  expect((await credentialsFrom({ "d.yml": of(99) }, state)).warnings).toEqual([
     expect.stringMatching(/d\.yml:4:\d+: .*label "L": there is no custom host vital with the id 99/),
   ]);
-  expect((await wantedOf({ "d.yml": of(3) }, state)).warnings).toEqual([]);
+  expect((await credentialsFrom({ "d.yml": of(3) }, state)).warnings).toEqual([]);
 });

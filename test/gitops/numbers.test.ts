@@ -1,6 +1,6 @@
 // Numbers of YAML where texts are meant, hosts that labels name, and merge keys.
 import { describe, expect, it } from "vitest";
-import { errorsOf, GLOBAL, readGiven, stateWith, wantedOf } from "../support/gitops-files.ts";
+import { credentialsFrom, errorsOf, GLOBAL, readGiven, stateWith } from "../support/gitops-files.ts";
 
 const manual = (hosts: string) => `${GLOBAL}labels: [{name: L, label_membership_type: manual, hosts: ${hosts}}]\n`;
 const stateOf = (...given: readonly (readonly [string | number, string | number])[]) =>
@@ -17,7 +17,7 @@ describe("hosts of labels", () => {
       ["7", "A"],
       [8, 8],
     );
-    const { find, warnings } = await wantedOf(files, state);
+    const { find, warnings } = await credentialsFrom(files, state);
     expect(find("label", null, "L")).toMatchObject({ hosts: ["0012345", "5E10", "646025869596", 8, "A"] });
     expect(warnings).toEqual([]);
   });
@@ -27,7 +27,7 @@ describe("hosts of labels", () => {
     ["a number that is the serial number of a host and the id of another one", "7", ["7", "A"], [7, "B"]],
   ])("refuse %s", async (_what, name, ...hosts) => {
     const files = { "default.yml": manual(`[${name}]`) };
-    await expect(wantedOf(files, stateOf(...hosts), { allowUnknownHosts: true })).rejects.toThrow(
+    await expect(credentialsFrom(files, stateOf(...hosts), { allowUnknownHosts: true })).rejects.toThrow(
       new RegExp(`default\\.yml:3:\\d+: label "L": 2 hosts are called ${name}\\. .*: A, B`),
     );
   });
@@ -35,8 +35,8 @@ describe("hosts of labels", () => {
   it("that the server does not have are errors, unless they are allowed", async () => {
     const files = { "default.yml": manual("[X-1]") };
     const state = stateWith([], { hosts: [{ given: "X-1", host: null }] });
-    await expect(wantedOf(files, state)).rejects.toThrow(/default\.yml:3:\d+: label "L": there is no host X-1/);
-    const { find, warnings } = await wantedOf(files, state, { allowUnknownHosts: true });
+    await expect(credentialsFrom(files, state)).rejects.toThrow(/default\.yml:3:\d+: label "L": there is no host X-1/);
+    const { find, warnings } = await credentialsFrom(files, state, { allowUnknownHosts: true });
     expect(find("label", null, "L")).toMatchObject({ hosts: [] });
     expect(warnings).toHaveLength(1);
   });

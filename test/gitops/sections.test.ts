@@ -5,13 +5,13 @@ import { desiredOf } from "../../src/gitops/desired/desired.ts";
 import { exportFiles } from "../../src/gitops/export/export.ts";
 import { refOf } from "../../src/gitops/files/secrets.ts";
 import {
+  credentialsFrom,
   errorsOf,
   GLOBAL,
   type ReadOptions,
   readGiven,
   stateWith,
   thing,
-  wantedOf,
   warningsOf,
 } from "../support/gitops-files.ts";
 
@@ -325,11 +325,11 @@ describe("two spellings", () => {
     ["name: T\n", "queries: [{name: q, query: x}]", "reports: [{name: q, query: x}]", ""],
   ])("are equivalent: %s%s", async (before, older, newer, after) => {
     const [old, now] = [
-      await wantedOf({ "f.yml": `${before}${older}${after}\n` }),
-      await wantedOf({ "f.yml": `${before}${newer}${after}\n` }),
+      await credentialsFrom({ "f.yml": `${before}${older}${after}\n` }),
+      await credentialsFrom({ "f.yml": `${before}${newer}${after}\n` }),
     ];
     expect(old.things).toEqual(now.things);
-    expect(old.things).not.toEqual((await wantedOf({ "f.yml": `${before}${after}\n` })).things);
+    expect(old.things).not.toEqual((await credentialsFrom({ "f.yml": `${before}${after}\n` })).things);
     expect(now.warnings).toEqual([]);
     expect(old.warnings).toEqual([expect.stringMatching(/^f\.yml:\d+:\d+: \S+ is an older name of \S+$/)]);
     const separator = before.endsWith("\n") ? "\n" : ", ";
@@ -442,12 +442,12 @@ describe("secrets of sections", () => {
     ])
       expect((await told(org(text!))).errors).toEqual([expect.stringContaining(`${at}: is the mask of a secret`)]);
     const stored = { server: "mail", port: 25, password: { $secret: "" } };
-    const { find } = await wantedOf(
+    const { find } = await credentialsFrom(
       { "d.yml": "org_settings: {smtp_settings: {port: 26}}\ncontrols: {}\n" },
       stateWith([thing("config", null, "smtp_settings", stored)]),
     );
     expect(find("config", null, "smtp_settings")).toMatchObject({ port: 26, password: { $secret: "" } });
-    const cleared = await wantedOf({ "d.yml": "org_settings: {smtp_settings: {password: ''}}\ncontrols: {}\n" });
+    const cleared = await credentialsFrom({ "d.yml": "org_settings: {smtp_settings: {password: ''}}\ncontrols: {}\n" });
     expect(cleared.find("config", null, "smtp_settings")).toMatchObject({ password: "" });
     expect(cleared.secrets.size).toBe(0);
   });
@@ -470,7 +470,7 @@ describe("labels of the server", () => {
   );
 
   it("have the hosts in the files, by their own names; unknown hosts are reported", async () => {
-    const { find, warnings } = await wantedOf(
+    const { find, warnings } = await credentialsFrom(
       {
         "d.yml": `${GLOBAL}labels:\n  - {name: New, label_membership_type: manual, hosts: [serial, 7, other, none]}\n  - {name: Kept, label_membership_type: manual}\n  - {name: Fresh, label_membership_type: manual}\n  - {name: Dynamic, query: x, hosts: []}\n`,
       },
@@ -488,7 +488,7 @@ describe("labels of the server", () => {
   });
 
   it("are cleared by an empty value", async () => {
-    const { find } = await wantedOf(
+    const { find } = await credentialsFrom(
       { "d.yml": `${GLOBAL}labels:\n  - {name: Kept, label_membership_type: manual, hosts:}\n` },
       state,
     );
@@ -496,38 +496,38 @@ describe("labels of the server", () => {
   });
 
   it("cannot be deleted while a remaining object uses them", async () => {
-    const gone = wantedOf({ "d.yml": GLOBAL }, state);
+    const gone = credentialsFrom({ "d.yml": GLOBAL }, state);
     await expect(gone).rejects.toThrow(
       'd.yml:1:1: the label "Kept" is not in the files, but the policy "p" of Other uses it',
     );
     // If its team or its policies are deleted, the objects that use the label are deleted too.
-    await wantedOf({ "d.yml": GLOBAL }, state, { deleteOtherTeams: true });
-    await wantedOf({ "d.yml": GLOBAL, "t.yml": "name: Other\n" }, state);
+    await credentialsFrom({ "d.yml": GLOBAL }, state, { deleteOtherTeams: true });
+    await credentialsFrom({ "d.yml": GLOBAL, "t.yml": "name: Other\n" }, state);
   });
 
   it("are known to files without the global one", async () => {
     const files = (label: string) => ({
       "t.yml": `name: T\npolicies:\n  - {name: p, query: x, labels_include_any: [${label}]}\n`,
     });
-    expect((await wantedOf(files("Kept"), state)).find("policy", "T", "p")).toMatchObject({
+    expect((await credentialsFrom(files("Kept"), state)).find("policy", "T", "p")).toMatchObject({
       labels_include_any: ["Kept"],
     });
-    await expect(wantedOf(files("Gone"), state)).rejects.toThrow("which will not exist");
-    await expect(wantedOf(files("macOS"), state)).rejects.toThrow("use platform");
+    await expect(credentialsFrom(files("Gone"), state)).rejects.toThrow("which will not exist");
+    await expect(credentialsFrom(files("macOS"), state)).rejects.toThrow("use platform");
   });
 });
 
 describe("teams of the server", () => {
   it("have names that differ in more than letter case", async () => {
     const state = stateWith([thing("team", null, "Ops", { description: "" })]);
-    await expect(wantedOf({ "t.yml": "name: OPS\n" }, state)).rejects.toThrow(
+    await expect(credentialsFrom({ "t.yml": "name: OPS\n" }, state)).rejects.toThrow(
       "t.yml:1:7: the team is called Ops on the server: names of teams must differ in more than letter case",
     );
   });
 
   it("need the premium tier, like critical policies", async () => {
     const state = stateWith([], { tier: "free" });
-    const { things, warnings } = await wantedOf(
+    const { things, warnings } = await credentialsFrom(
       {
         "d.yml": `${GLOBAL}policies: [{name: p, query: x, critical: true}]\n`,
         "t.yml": "name: T\npolicies: [{name: q, query: x}]\n",
@@ -559,7 +559,7 @@ describe("settings that files have in another place than the server", () => {
   };
 
   it("are set for the organization and for teams, and reset when they are left out", async () => {
-    const { find } = await wantedOf({
+    const { find } = await credentialsFrom({
       "d.yml": `org_settings: {}\ncontrols:\n${everywhere}`,
       "t.yml": `name: T\ncontrols:\n${everywhere}`,
       "u.yml": "name: U\ncontrols: {enable_disk_encryption: true}\n",
@@ -576,7 +576,7 @@ describe("settings that files have in another place than the server", () => {
   });
 
   it("are exported there", async () => {
-    const { find } = await wantedOf({ "t.yml": `name: T\ncontrols:\n${everywhere}` });
+    const { find } = await credentialsFrom({ "t.yml": `name: T\ncontrols:\n${everywhere}` });
     const team = [
       thing("team", null, "T", {}),
       thing("team_settings", "T", "team_settings", find("team_settings", "T")),
@@ -586,7 +586,7 @@ describe("settings that files have in another place than the server", () => {
     expect(text).toContain("      enabled: true\n    end_user_local_account_type: standard\n");
     expect(text).toContain("  linux_settings:\n    enable_escrow_disk_encryption_key: true\n");
     expect(text).not.toContain("enable_managed_local_account");
-    const again = await wantedOf({ "t.yml": text });
+    const again = await credentialsFrom({ "t.yml": text });
     expect(again.find("team_settings", "T")).toEqual(find("team_settings", "T"));
   });
 
@@ -612,7 +612,7 @@ describe("settings that files have in another place than the server", () => {
   });
 
   it("may be in their older place, with a warning", async () => {
-    const { find, warnings } = await wantedOf({
+    const { find, warnings } = await credentialsFrom({
       "t.yml": "name: T\ncontrols: {setup_experience: {enable_managed_local_account: true}}\n",
     });
     expect(find("team_settings", "T")).toMatchObject({ mdm: { macos_setup: { enable_managed_local_account: true } } });

@@ -13,7 +13,7 @@ import { movedSettings } from "../../src/gitops/schema/moved.ts";
 import { isEmpty } from "../../src/gitops/schema/not-built.ts";
 import { GlobalControls, orgMdmKeys, TeamControls } from "../../src/gitops/schema/settings.ts";
 import { sections } from "../../src/server/settings/app-config/sections.ts";
-import { asYaml, defaults, stateWith, wantedOf } from "../support/gitops-files.ts";
+import { asYaml, credentialsFrom, defaults, stateWith } from "../support/gitops-files.ts";
 
 /** Why a field is not in files. */
 const explained: Readonly<Record<string, string>> = {
@@ -171,7 +171,7 @@ describe("settings of the organization", () => {
       const file = isControl
         ? { org_settings: {}, controls: section }
         : { org_settings: { [name]: section }, controls: {} };
-      const { find } = await wantedOf({ "d.yml": asYaml(file) });
+      const { find } = await credentialsFrom({ "d.yml": asYaml(file) });
       const wanted = key === "smtp_settings.password" ? { $secret: refOf(String(value)) } : asWanted(value);
       expect(at(find("config", null, name), path)).toEqual(wanted);
     },
@@ -207,7 +207,7 @@ describe("settings of teams", () => {
       const value = values[path.join(".")] ?? another(schema, at(before, path));
       const section = said("", inner, value);
       const file = { name: "T", [path[0] === "mdm" ? "controls" : "settings"]: section };
-      const { find } = await wantedOf({ "t.yml": asYaml(file) });
+      const { find } = await credentialsFrom({ "t.yml": asYaml(file) });
       expect(at(find("team_settings", "T"), path)).toEqual(value);
     },
   );
@@ -224,7 +224,7 @@ describe("settings of teams", () => {
       enable_failing_policies: true,
       ...(list === "ticketing_a" ? { project_key: "P" } : { group_id: 2 }),
     };
-    const { find } = await wantedOf({
+    const { find } = await credentialsFrom({
       "d.yml": "org_settings: {}\n",
       "no-team.yml": asYaml({ name: "No team", controls: {}, settings: { integrations: { [list]: [entry] } } }),
     });
@@ -239,7 +239,7 @@ describe("agent options", () => {
       const value =
         path.at(-1) === "platforms" ? { darwin: { options: {} }, windows: null } : another(schema, undefined);
       const options = put(path, value);
-      const { find } = await wantedOf({
+      const { find } = await credentialsFrom({
         "d.yml": asYaml({ org_settings: {}, controls: {}, agent_options: options }),
         "t.yml": asYaml({ name: "T", agent_options: options }),
       });
@@ -289,7 +289,7 @@ describe("labels, policies and queries", () => {
       };
       file[list] = [{ ...least, ...more }];
       const state = stateWith([], { hosts: [{ given: "h", host: "h" }] });
-      const { find } = await wantedOf({ "d.yml": asYaml(file) }, state);
+      const { find } = await credentialsFrom({ "d.yml": asYaml(file) }, state);
       expect(at(find(kind as "label", null, "x"), [field])).toEqual(value);
     },
   );
@@ -316,7 +316,7 @@ describe("certificate authorities", () => {
     );
     const group = field instanceof z.ZodArray ? [one] : one;
     const file = { org_settings: { certificate_authorities: { [type]: group } }, controls: {} };
-    const { find } = await wantedOf({ "d.yml": asYaml(file) });
+    const { find } = await credentialsFrom({ "d.yml": asYaml(file) });
     const value = find("certificate_authority", null, `${type}/${isSingle ? type : "Name"}`) as Record<string, unknown>;
     const keys = Object.keys(inner.shape).filter((key) => key !== "name" || !isSingle);
     expect(Object.keys(value).sort()).toEqual(keys.sort());

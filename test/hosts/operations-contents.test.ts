@@ -1,6 +1,6 @@
 // Texts that are read once for all hosts.
 import { describe, expect, it } from "vitest";
-import { KnownContents } from "../../src/server/hosts/operations/known-contents.ts";
+import { CachedContents } from "../../src/server/hosts/operations/cached-contents.ts";
 
 function counted(text: string) {
   const load = Object.assign(
@@ -13,40 +13,40 @@ function counted(text: string) {
   return load;
 }
 
-describe("known contents", () => {
+describe("cached contents", () => {
   it("are loaded once, with the same bytes of JSON for all", async () => {
-    const known = new KnownContents(100);
+    const contents = new CachedContents(100);
     const load = counted('echo "é"\n');
-    const [first, second] = [await known.get("a", load), await known.get("a", load)];
+    const [first, second] = [await contents.get("a", load), await contents.get("a", load)];
     expect([first.text, load.calls]).toEqual(['echo "é"\n', 1]);
     expect(second.json()).toBe(first.json());
     expect(JSON.parse(Buffer.from(first.json()).toString())).toBe('echo "é"\n');
   });
 
   it("of several digests are not mixed, also if they are loaded at the same time", async () => {
-    const known = new KnownContents(100);
+    const contents = new CachedContents(100);
     const texts = ["one", "two", "one", "two"];
-    const found = await Promise.all(texts.map((text) => known.get(text, async () => text)));
+    const found = await Promise.all(texts.map((text) => contents.get(text, async () => text)));
     expect(found.map(({ text }) => text)).toEqual(texts);
-    expect(known.size).toBe(2);
+    expect(contents.size).toBe(2);
   });
 
   it("are forgotten when there are too many, those that were used last being kept", async () => {
-    const known = new KnownContents(30);
+    const contents = new CachedContents(30);
     const load = counted("0123456789");
-    for (const digest of ["a", "b", "c", "a", "d"]) await known.get(digest, load);
-    expect([known.size, load.calls]).toEqual([3, 4]);
-    await known.get("a", load);
+    for (const digest of ["a", "b", "c", "a", "d"]) await contents.get(digest, load);
+    expect([contents.size, load.calls]).toEqual([3, 4]);
+    await contents.get("a", load);
     expect(load.calls).toBe(4);
-    await known.get("b", load);
+    await contents.get("b", load);
     expect(load.calls).toBe(5);
   });
 
   it("that are too large are not kept", async () => {
-    const known = new KnownContents(5);
+    const contents = new CachedContents(5);
     const load = counted("0123456789");
-    expect((await known.get("a", load)).text).toBe("0123456789");
-    await known.get("a", load);
-    expect([known.size, load.calls]).toEqual([0, 2]);
+    expect((await contents.get("a", load)).text).toBe("0123456789");
+    await contents.get("a", load);
+    expect([contents.size, load.calls]).toEqual([0, 2]);
   });
 });

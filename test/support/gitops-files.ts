@@ -90,7 +90,7 @@ const keyPart = ({ kind, owner, name }: StateThing): Json => ({ kind, owner, nam
 export const GLOBAL = "org_settings: {}\ncontrols: {}\n";
 
 /** The state that the files require; fails if they contain errors. */
-export async function wantedOf(
+export async function credentialsFrom(
   files: Readonly<Record<string, string>>,
   state: ConfigurationState = stateWith(),
   options: DesiredOptions = {},

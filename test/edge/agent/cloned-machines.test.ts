@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import {
   judge,
   judgeEnrollment,
-  type KnownMachine,
   noMachine,
+  type StoredMachine,
 } from "../../../src/server/hosts/managed-agents/machines.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { bothEngines } from "../../support/engines.ts";
@@ -17,7 +17,7 @@ describe("the runs of an agent", () => {
   const T0 = Date.parse("2026-01-01T00:00:00Z");
   /** Judges calls of runs, each a minute after the one before. */
   const verdicts = (...runs: string[]) => {
-    let known: KnownMachine = noMachine;
+    let known: StoredMachine = noMachine;
     return runs.map((run, i) => {
       const [verdict, next] = judge(known, { run, hardware_uuid: UUID }, T0 + i * 60_000);
       known = next;

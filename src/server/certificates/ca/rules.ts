@@ -45,7 +45,7 @@ export const textIn = (settings: Settings, field: string): string => {
 };
 
 /** Checks the given fields. A mask does not count as a secret. `prefix` is the path of the object in the body. */
-export function wantedOf(type: CaType, given: Settings, prefix: string = type): DesiredAuthority {
+export function authorityFrom(type: CaType, given: Settings, prefix: string = type): DesiredAuthority {
   const field = secretFields[type];
   const { name, [field]: secret, ...settings } = given;
   checkSettings(type, settings, prefix);

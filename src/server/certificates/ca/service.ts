@@ -7,6 +7,7 @@ import { eq, everything } from "../../platform/store/query.ts";
 import { ReferenceViolation, UniqueViolation } from "../../platform/store/store.ts";
 import { checkLive } from "./live-check.ts";
 import {
+  authorityFrom,
   type CaRow,
   changed,
   checkAddresses,
@@ -16,7 +17,6 @@ import {
   itemOf,
   sameAs,
   theObject,
-  wantedOf,
   wholeCa,
 } from "./rules.ts";
 
@@ -39,7 +39,7 @@ export const getCa = async (ctx: Context, id: number): Promise<Ca> => wholeCa(aw
 
 export async function createCa(ctx: Context, body: CreateCa, { skip_check: skip }: Checking): Promise<CaItem> {
   const { type, given } = theObject(body);
-  const wanted = wantedOf(type, given);
+  const wanted = authorityFrom(type, given);
   // Checked before the live check, so that a caller with a taken name need not wait for it.
   await checkNameFree(ctx.store, wanted.name);
   await checkAddresses(ctx, undefined, wanted);

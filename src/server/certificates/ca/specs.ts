@@ -5,6 +5,7 @@ import { conflict, invalid } from "../../platform/core/errors.ts";
 import { everything } from "../../platform/store/query.ts";
 import { checkLive } from "./live-check.ts";
 import {
+  authorityFrom,
   type CaRow,
   changed,
   checkAddresses,
@@ -13,7 +14,6 @@ import {
   objectOf,
   type Settings,
   sameAs,
-  wantedOf,
 } from "./rules.ts";
 import { addCa, CERTIFICATE_AUTHORITIES_LOCK, type Checking, changeCa, nameTaken } from "./service.ts";
 
@@ -84,7 +84,7 @@ function stepsOf(specs: CaSpecs, held: ReadonlyMap<string, CaRow>): Step[] {
       const before = held.get(name);
       if (before && before.type !== type)
         throw invalid(`${at}.name`, `${name} is a ${before.type}: that cannot be changed`);
-      const wanted = before ? changed(before, one as Settings, at) : wantedOf(type, one as Settings, at);
+      const wanted = before ? changed(before, one as Settings, at) : authorityFrom(type, one as Settings, at);
       if (!before || !sameAs(before, wanted)) steps.push({ before, wanted, at });
     }
   }

@@ -36,7 +36,7 @@ export async function applyTemplateSpecs(ctx: Context, specs: readonly TemplateS
       ctx.store.tx(
         async (store) => {
           const inside = within(ctx, store);
-          for (const wanted of await wantedOf(inside, specs)) await keepTemplate(inside, wanted);
+          for (const wanted of await templatesFrom(inside, specs)) await keepTemplate(inside, wanted);
         },
         { lock: TEMPLATES },
       ),
@@ -49,7 +49,7 @@ export async function applyTemplateSpecs(ctx: Context, specs: readonly TemplateS
   return {};
 }
 
-async function wantedOf(ctx: Context, specs: readonly TemplateSpec[]): Promise<DesiredTemplate[]> {
+async function templatesFrom(ctx: Context, specs: readonly TemplateSpec[]): Promise<DesiredTemplate[]> {
   const found: DesiredTemplate[] = [];
   const names = new Set<string>();
   for (const [i, spec] of specs.entries()) {

@@ -147,7 +147,7 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
     if (cached) cached.fresh = false;
   };
   const changes = await watchHosts(store, {
-    one: (id) => doubt(byHost.get(id)),
+    host: (id) => doubt(byHost.get(id)),
     all: () => {
       for (const cached of byKey.values()) doubt(cached);
     },

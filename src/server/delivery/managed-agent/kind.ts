@@ -77,10 +77,10 @@ const managedAgent: EnrollmentKind<AgentRequest> = {
   agent: "managed_agent",
   lane: HOST_LANE,
   async reported(matched) {
-    return matched.map(({ request: { details, address }, known }) => {
-      if (known === null) return { ...details, display_name: displayName(details), public_ip: address };
-      const filled = filledIn(known, details);
-      return { ...filled, display_name: known.display_name || displayName(filled) };
+    return matched.map(({ request: { details, address }, existing }) => {
+      if (existing === null) return { ...details, display_name: displayName(details), public_ip: address };
+      const filled = filledIn(existing, details);
+      return { ...filled, display_name: existing.display_name || displayName(filled) };
     });
   },
   async lastEnrolled(tx, hosts) {
@@ -101,11 +101,11 @@ const managedAgent: EnrollmentKind<AgentRequest> = {
   async taken(tx, matched, now) {
     const machines = await machinesOf(
       tx,
-      matched.map(({ known }) => known.id),
+      matched.map(({ existing }) => existing.id),
     );
-    const copies = matched.filter(({ request: { machine }, known }) => {
+    const copies = matched.filter(({ request: { machine }, existing }) => {
       if (machine === undefined) return false;
-      const [verdict] = judgeEnrollment(machines.get(known.id)?.machine ?? noMachine, machine, now);
+      const [verdict] = judgeEnrollment(machines.get(existing.id)?.machine ?? noMachine, machine, now);
       return verdict === "copy";
     });
     return new Set(copies.map(({ request }) => request));

@@ -2,7 +2,7 @@
 
 import type { AgentNotifications } from "../../../api/delivery/managed-agent.ts";
 import type { AgentHost } from "../../certificates/host-authentication/agents.ts";
-import { escrowsKeys, isSentNow } from "../../hosts/disk-encryption/asked.ts";
+import { escrowsKeys, isSentNow } from "../../hosts/disk-encryption/requests.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { mustEncrypt } from "../../settings/app-config/sections/mdm-rules.ts";
 import { mdmOfTeam } from "../../settings/teams/mdm.ts";

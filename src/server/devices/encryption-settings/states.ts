@@ -1,7 +1,7 @@
 // The state of hosts whose agent encrypts: what the setting demands of them before they have escrowed a key. That of
 // Macs follows their profile (devices/apple/filevault/).
 
-import { dropEscrowRequests } from "../../hosts/disk-encryption/asked.ts";
+import { dropEscrowRequests } from "../../hosts/disk-encryption/requests.ts";
 import { setDiskStates } from "../../hosts/disk-encryption/states.ts";
 import { type DiskEncryptionStatus, hostDiskEncryption } from "../../hosts/disk-encryption/tables.ts";
 import { onPlatform } from "../../hosts/hosts/status.ts";

@@ -11,7 +11,7 @@ import { ownInstallResult } from "../../delivery/software-installs/view.ts";
 import { pingHost } from "../../devices/apple/push/ping.ts";
 import { requireAppleMdm } from "../../devices/gate.ts";
 import { resend } from "../../devices/profiles/resend.ts";
-import { requestEscrow, requestRotation } from "../../hosts/disk-encryption/asked.ts";
+import { requestEscrow, requestRotation } from "../../hosts/disk-encryption/requests.ts";
 import type { HostRow } from "../../hosts/hosts/access.ts";
 import { desktopAdminOfHost } from "../../hosts/munki/service.ts";
 import { linkToDevicePage } from "../../inventory/device-tokens/links.ts";

@@ -19,8 +19,8 @@ export function activitiesWhere(query: ActivityFilters): Predicate {
   );
 }
 
-function typesWhere(given: string | undefined): Predicate {
-  const types = (given ?? "")
+function typesWhere(names: string | undefined): Predicate {
+  const types = (names ?? "")
     .split(",")
     .map((type) => type.trim())
     .filter(Boolean);
@@ -32,15 +32,15 @@ function typesWhere(given: string | undefined): Predicate {
 const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/i;
 
 /** Parses a date or a date and time; UTC if it has no offset. */
-function instant(name: string, given: string | undefined): string | null {
-  if (given === undefined || given === "") return null;
+function instant(name: string, input: string | undefined): string | null {
+  if (input === undefined || input === "") return null;
   // An unencoded plus sign is decoded as a space.
-  const text = given
+  const text = input
     .trim()
-    .replace(/ (\d\d:?\d\d)$/, (found, offset: string) => (/T\d\d:\d\d/i.test(given) ? `+${offset}` : found));
+    .replace(/ (\d\d:?\d\d)$/, (match, offset: string) => (/T\d\d:\d\d/i.test(input) ? `+${offset}` : match));
   const zoned = /T| \d/i.test(text) && !/(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? `${text}Z` : text;
   const at = ISO.test(text) ? Date.parse(zoned.replace(" ", "T")) : Number.NaN;
   if (Number.isNaN(at))
-    throw badRequest(`Invalid ${name}: ${given}: use a date (2026-01-31) or a time (2026-01-31T22:00:00Z)`, name);
+    throw badRequest(`Invalid ${name}: ${input}: use a date (2026-01-31) or a time (2026-01-31T22:00:00Z)`, name);
   return new Date(at).toISOString();
 }

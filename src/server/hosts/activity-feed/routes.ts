@@ -7,14 +7,14 @@ import { streamActivities } from "./stream.ts";
 
 export const activityRoutes = [
   route(activitiesApi.list, async ({ query }, ctx, reply) => {
-    const { reply: found, total } = await listActivities(ctx, query);
+    const { reply: page, total } = await listActivities(ctx, query);
     if (total !== null) reply.headers["x-total-count"] = String(total);
-    return found;
+    return page;
   }),
   route(activitiesApi.export, async ({ query }, ctx) => exportActivities(ctx, query)),
   route(activitiesApi.stream, ({ query }, ctx) => streamActivities(ctx, query)),
-  route(activitiesApi.verify, async ({ query: { from, limit, known } }, { store }) => {
-    const [position, hash] = known?.split(":") ?? [];
+  route(activitiesApi.verify, async ({ query: { from, limit, known: anchor } }, { store }) => {
+    const [position, hash] = anchor?.split(":") ?? [];
     return verifyChain(store, {
       from,
       limit,

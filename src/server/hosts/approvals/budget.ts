@@ -30,8 +30,8 @@ export async function spend(ctx: Context, action: Use["action"], hosts: number):
   await ctx.store.tx(
     async (tx) => {
       const now = clock.now();
-      const own = and(eq("user_id", user.id), eq("action", action), gt("minute", isoAt(now - SPAN)));
-      const uses = await tx.dangerUses.list({ where: own, order: [{ column: "minute", direction: "asc" }] });
+      const recentUses = and(eq("user_id", user.id), eq("action", action), gt("minute", isoAt(now - SPAN)));
+      const uses = await tx.dangerUses.list({ where: recentUses, order: [{ column: "minute", direction: "asc" }] });
       refuseBeyond({ budget, hosts, uses, now, action, email: user.email });
       const minute = isoAt(now - (now % MINUTE));
       const before = uses.find((use) => use.minute === minute)?.hosts ?? 0;

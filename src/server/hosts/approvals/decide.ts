@@ -24,7 +24,7 @@ export const approvalLock = (id: number) => ({ lock: `approval-${id}` as const }
 /** What approvals are asked for. */
 export interface ApprovedActs {
   /** The ids of the hosts, if they are the expected ones and the caller may do this to all of them. */
-  hosts(ctx: Context, action: Action, asked: ApprovalSelection, expected: ExpectedSelection): Promise<number[]>;
+  hosts(ctx: Context, action: Action, selection: ApprovalSelection, expected: ExpectedSelection): Promise<number[]>;
   wipe(ctx: Context, host: HostRow, wipeType?: WindowsWipeType): Promise<unknown>;
   /**
    * Deletes the hosts in the name of the requester. `beside` runs in the transaction that makes the task. Returns when

@@ -33,7 +33,7 @@ export function needsApproval(
 export async function requestApproval(
   ctx: Context,
   action: ApprovalAction,
-  asked: ApprovalSelection,
+  selection: ApprovalSelection,
   ids: readonly number[],
 ): Promise<Approval> {
   const { user, clock } = ctx;
@@ -42,31 +42,31 @@ export async function requestApproval(
   const first = await firstOf(ctx, ids);
   const row = await ctx.store.tx(
     async (tx) => {
-      const own = and(eq("requested_by", user.id), eq("state", "pending"), gt("expires_at", clock.iso()));
-      const same = await tx.approvals.first({ where: and(own, eq("action", action), eq("digest", digest)) });
+      const isPending = and(eq("requested_by", user.id), eq("state", "pending"), gt("expires_at", clock.iso()));
+      const same = await tx.approvals.first({ where: and(isPending, eq("action", action), eq("digest", digest)) });
       if (same) {
         const choice = await tx.approvalChoices.get(same.id);
-        if (choice?.asked.wipe_type === asked.wipe_type) return same;
+        if (choice?.asked.wipe_type === selection.wipe_type) return same;
         throw conflict("your request for another kind of wipe of this host is pending: withdraw it first");
       }
-      if ((await tx.approvals.count(own)) >= MOST_PENDING)
+      if ((await tx.approvals.count(isPending)) >= MOST_PENDING)
         throw conflict(`${MOST_PENDING} of your requests are pending: wait until they are decided, or withdraw some`);
-      const made = await tx.approvals.insert({
+      const approval = await tx.approvals.insert({
         created_at: clock.iso(),
         expires_at: isoAt(clock.now() + OPEN_FOR),
         action,
         requested_by: user.id,
         requester_name: user.name,
         requester_email: user.email,
-        filters: asked.filters ?? null,
+        filters: selection.filters ?? null,
         hosts_count: ids.length,
         digest,
         first_hosts: first,
       });
-      await tx.approvalChoices.insert({ id: made.id, asked });
-      await tx.approvalTeams.insertMany(teams.map((team_id) => ({ approval_id: made.id, team_id })));
-      await recordActivity(within(ctx, tx), "requested_approval", aboutApproval(made));
-      return made;
+      await tx.approvalChoices.insert({ id: approval.id, asked: selection });
+      await tx.approvalTeams.insertMany(teams.map((team_id) => ({ approval_id: approval.id, team_id })));
+      await recordActivity(within(ctx, tx), "requested_approval", aboutApproval(approval));
+      return approval;
     },
     { lock: `approvals-${user.id}` },
   );
@@ -84,8 +84,8 @@ export function aboutApproval({ id, action, hosts_count, first_hosts }: Approval
 async function teamsOf({ store }: Context, ids: readonly number[]): Promise<number[]> {
   const teams = new Set<number>();
   for (let at = 0; at < ids.length; at += BATCH_SIZE) {
-    const some = await store.hosts.groupCount("team_id", oneOf("id", ids.slice(at, at + BATCH_SIZE)));
-    for (const { value } of some) teams.add(value === null ? 0 : Number(value));
+    const counts = await store.hosts.groupCount("team_id", oneOf("id", ids.slice(at, at + BATCH_SIZE)));
+    for (const { value } of counts) teams.add(value === null ? 0 : Number(value));
     await setImmediate();
   }
   return [...teams];

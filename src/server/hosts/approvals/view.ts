@@ -56,9 +56,9 @@ const shown = (ctx: Context): Predicate => or(eq("requested_by", ctx.user.id), d
 /** Requests whose hosts are all on teams on which the caller may perform the action. */
 function decidable(ctx: Context): Predicate {
   const parts = Object.entries(permissions).map(([action, permission]) => {
-    const own = visible(ctx, permission);
-    if (own.op === "none") return nothing;
-    const scope = own.op === "all" ? everything : not(exists(approvalTeams, "approval_id", not(own)));
+    const visibleHosts = visible(ctx, permission);
+    if (visibleHosts.op === "none") return nothing;
+    const scope = visibleHosts.op === "all" ? everything : not(exists(approvalTeams, "approval_id", not(visibleHosts)));
     return and(eq("action", action), scope);
   });
   return or(...parts);

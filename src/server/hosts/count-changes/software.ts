@@ -34,11 +34,11 @@ export class CountChanges {
   }
 
   of(team: number): TeamSums {
-    const known = this.#teams.get(team);
-    if (known) return known;
-    const made = { versions: new Map<number, number>(), titles: new Map<number, number>() };
-    this.#teams.set(team, made);
-    return made;
+    const existing = this.#teams.get(team);
+    if (existing) return existing;
+    const sums = { versions: new Map<number, number>(), titles: new Map<number, number>() };
+    this.#teams.set(team, sums);
+    return sums;
   }
 
   get teams(): ReadonlyMap<number, TeamSums> {
@@ -103,14 +103,14 @@ export async function moveSoftwareCounts(
   to: number | null | "deleted",
 ): Promise<void> {
   const changes = new CountChanges();
-  for await (const some of parts(hostIds)) {
-    const [lists, teams] = [await listsOf(tx, some), await teamsOf(tx, some)];
+  for await (const ids of parts(hostIds)) {
+    const [lists, teams] = [await listsOf(tx, ids), await teamsOf(tx, ids)];
     for (const [id, teamId] of teams) {
       if (teamId === to) continue;
       changes.note(teamId, lists.get(id), undefined);
       if (to !== "deleted") changes.note(to, undefined, lists.get(id));
     }
-    await moveExposure(tx, some, to);
+    await moveExposure(tx, ids, to);
   }
   await recordCountChanges(tx, changes);
 }

@@ -54,8 +54,8 @@ async function recordExposure(tx: ServerTx, changes: readonly ExposureChange[]):
     affected.flatMap(({ before, after }) => [before, after].map(idsOf)),
   );
   const teams = new Map<number, TeamChanges>();
-  for await (const some of parts(affected, HOSTS))
-    for (const { hostId, before, after } of some) {
+  for await (const batch of parts(affected, HOSTS))
+    for (const { hostId, before, after } of batch) {
       const [had, has] = [before, after].map((exposed) => cvesOf(exposed, cves)) as [Set<string>, Set<string>];
       const isSameTeam = before?.team === after?.team;
       if (before) addAll(teams, before.team, isSameTeam ? without(had, has) : had, -1);
@@ -91,29 +91,30 @@ function differing({ before, after }: ExposureChange): Ids {
 const isOther = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
   a.size !== b.size || [...a].some((cve) => !b.has(cve));
 
-const without = <T>(some: ReadonlySet<T>, others: ReadonlySet<T>): T[] => [...some].filter((one) => !others.has(one));
+const without = <T>(elements: ReadonlySet<T>, others: ReadonlySet<T>): T[] =>
+  [...elements].filter((element) => !others.has(element));
 
 async function cvesOfEach(tx: ServerTx, ids: readonly Ids[]): Promise<CvesById> {
   const software: { id: number; cve: string }[] = [];
   const systems: { id: number; cve: string }[] = [];
-  for await (const some of parts([...new Set(ids.flatMap((one) => one.software))])) {
-    const rows = await tx.softwareCves.pick(["software_id", "cve"], { where: oneOf("software_id", some) });
+  for await (const batch of parts([...new Set(ids.flatMap((each) => each.software))])) {
+    const rows = await tx.softwareCves.pick(["software_id", "cve"], { where: oneOf("software_id", batch) });
     for (const { software_id: id, cve } of rows) software.push({ id, cve });
   }
-  for await (const some of parts([...new Set(ids.flatMap((one) => one.systems))])) {
-    const rows = await tx.osCves.pick(["os_version_id", "cve"], { where: oneOf("os_version_id", some) });
+  for await (const batch of parts([...new Set(ids.flatMap((each) => each.systems))])) {
+    const rows = await tx.osCves.pick(["os_version_id", "cve"], { where: oneOf("os_version_id", batch) });
     for (const { os_version_id: id, cve } of rows) systems.push({ id, cve });
   }
   const cvesById = (rows: readonly { id: number; cve: string }[]) =>
-    new Map([...groupBy(rows, ({ id }) => id)].map(([id, some]) => [id, some.map(({ cve }) => cve)]));
+    new Map([...groupBy(rows, ({ id }) => id)].map(([id, ofId]) => [id, ofId.map(({ cve }) => cve)]));
   return { software: cvesById(software), systems: cvesById(systems) };
 }
 
 function cvesOf(exposed: ExposedHost | null, cves: CvesById): Set<string> {
-  const found = new Set<string>();
-  for (const id of exposed?.software ?? []) for (const cve of cves.software.get(id) ?? []) found.add(cve);
-  if (exposed?.system != null) for (const cve of cves.systems.get(exposed.system) ?? []) found.add(cve);
-  return found;
+  const cveNames = new Set<string>();
+  for (const id of exposed?.software ?? []) for (const cve of cves.software.get(id) ?? []) cveNames.add(cve);
+  if (exposed?.system != null) for (const cve of cves.systems.get(exposed.system) ?? []) cveNames.add(cve);
+  return cveNames;
 }
 
 function changesOf(teams: Map<number, TeamChanges>, team: number): TeamChanges {
@@ -138,7 +139,7 @@ async function store(tx: ServerTx, teams: ReadonlyMap<number, TeamChanges>): Pro
 
 /** The differences are in the counts. */
 export async function removeVulnerabilityChanges(tx: ServerTx, ids: readonly number[]): Promise<void> {
-  for await (const some of parts(ids)) await tx.vulnerabilityCountChanges.delete(oneOf("id", some));
+  for await (const batch of parts(ids)) await tx.vulnerabilityCountChanges.delete(oneOf("id", batch));
 }
 
 /** The hosts as they are counted now, by id. */
@@ -215,15 +216,15 @@ export async function systemsOf(tx: ServerTx, hostIds: readonly number[]): Promi
 /** Counts hosts for other software. Call it after their rows were written, with the lists before and after. */
 export async function recordSoftware(
   tx: ServerTx,
-  known: ReadonlyMap<number, Host>,
+  hosts: ReadonlyMap<number, Host>,
   changes: ReadonlyMap<number, { readonly before: readonly number[]; readonly after: readonly number[] }>,
 ): Promise<void> {
   await recordExposure(
     tx,
     [...changes].flatMap(([hostId, { before, after }]) => {
-      const found = known.get(hostId);
-      if (!found) return [];
-      const host = { team: found.team_id ?? NO_TEAM, system: found.os_version_id };
+      const counted = hosts.get(hostId);
+      if (!counted) return [];
+      const host = { team: counted.team_id ?? NO_TEAM, system: counted.os_version_id };
       return [{ hostId, before: { ...host, software: before }, after: { ...host, software: after } }];
     }),
   );

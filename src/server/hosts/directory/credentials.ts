@@ -41,25 +41,29 @@ export async function getCredentials({ store }: Pick<Context, "store">): Promise
   return { [FIELD]: [{ tenant_id, client_id, client_secret: MASK, ...state }] };
 }
 
-export async function setCredentials(ctx: Context, given: readonly DirectoryCredentialsInput[]): Promise<View> {
-  if (given.length > 1) throw invalid(FIELD, "must contain at most one entry");
+export async function setCredentials(ctx: Context, inputs: readonly DirectoryCredentialsInput[]): Promise<View> {
+  if (inputs.length > 1) throw invalid(FIELD, "must contain at most one entry");
   const before = await credentialsRow(ctx.store);
-  const wanted = given[0] === undefined ? null : wantedOf(given[0], before, ENTRY);
-  if (wanted !== null) await checkWithDirectory(ctx, wanted, ENTRY);
-  await ctx.store.tx((store) => keepCredentials(within(ctx, store), before, wanted), {
+  const credentials = inputs[0] === undefined ? null : credentialsFrom(inputs[0], before, ENTRY);
+  if (credentials !== null) await checkWithDirectory(ctx, credentials, ENTRY);
+  await ctx.store.tx((store) => keepCredentials(within(ctx, store), before, credentials), {
     lock: DIRECTORY_CREDENTIALS_LOCK,
   });
   return getCredentials(ctx);
 }
 
 /** What is stored, once the directory has accepted it. `at` is the place of the input, for messages. */
-export function wantedOf(given: DirectoryCredentialsInput, before: CredentialsRow | null, at: string): Credentials {
-  const tenant_id = given.tenant_id.trim().toLowerCase();
-  const client_id = given.client_id.trim().toLowerCase();
+export function credentialsFrom(
+  input: DirectoryCredentialsInput,
+  before: CredentialsRow | null,
+  at: string,
+): Credentials {
+  const tenant_id = input.tenant_id.trim().toLowerCase();
+  const client_id = input.client_id.trim().toLowerCase();
   const errors: FieldError[] = Object.entries({ tenant_id, client_id })
     .filter(([, value]) => !GUID.test(value))
     .map(([name]) => ({ name: `${at}.${name}`, reason: "must be a GUID, as the directory shows it" }));
-  const secret = given.client_secret ?? "";
+  const secret = input.client_secret ?? "";
   const isKept = secret === "" || isMask(secret);
   // The stored secret must not be sent for another app, or to another tenant.
   const kept = before?.tenant_id === tenant_id && before.client_id === client_id ? before.client_secret : null;
@@ -69,9 +73,9 @@ export function wantedOf(given: DirectoryCredentialsInput, before: CredentialsRo
   return { tenant_id, client_id, client_secret: isKept ? kept! : secret };
 }
 
-export async function checkWithDirectory(ctx: Context, wanted: Credentials, at: string): Promise<void> {
+export async function checkWithDirectory(ctx: Context, credentials: Credentials, at: string): Promise<void> {
   try {
-    await directoryClient(ctx, wanted).check();
+    await directoryClient(ctx, credentials).check();
   } catch (error) {
     if (!(error instanceof DirectoryError)) throw error;
     if (error.problem === "credentials") throw invalid(`${at}.client_secret`, error.message);
@@ -86,18 +90,18 @@ export async function checkWithDirectory(ctx: Context, wanted: Credentials, at: 
 export async function keepCredentials(
   inside: Context,
   before: CredentialsRow | null,
-  wanted: Credentials | null,
+  credentials: Credentials | null,
 ): Promise<void> {
   const { store } = inside;
   const row = await credentialsRow(store);
   if (!isSame(row, before)) throw hasChanged("the credentials were changed by somebody else; try again");
-  if (row === null && wanted === null) return;
-  if (wanted === null) {
+  if (row === null && credentials === null) return;
+  if (credentials === null) {
     await store.directoryCredentials.delete(everything);
     await recordActivity(inside, "deleted_directory_graph_credentials", { tenant_id: row!.tenant_id });
     return;
   }
-  if (isSame(row, wanted)) {
+  if (isSame(row, credentials)) {
     // The directory has just accepted them.
     if (row!.credential_invalid)
       await store.directoryCredentials.update({ where: eq("id", row!.id), set: { credential_invalid: false } });
@@ -105,11 +109,11 @@ export async function keepCredentials(
   }
   const now = inside.clock.iso();
   // What the last synchronization of another directory has found does not concern this one.
-  const isOther = row?.tenant_id !== wanted.tenant_id;
+  const isOther = row?.tenant_id !== credentials.tenant_id;
   const state = { credential_invalid: false, ...(isOther ? { last_synced_at: null } : {}), last_sync_error: "" };
-  const columns = { ...wanted, ...state, updated_at: now };
+  const columns = { ...credentials, ...state, updated_at: now };
   if (row === null) await store.directoryCredentials.insert({ name: NAME, created_at: now, ...columns });
   else await store.directoryCredentials.update({ where: eq("id", row.id), set: columns });
   const type = row === null ? "added_directory_graph_credentials" : "edited_directory_graph_credentials";
-  await recordActivity(inside, type, { tenant_id: wanted.tenant_id });
+  await recordActivity(inside, type, { tenant_id: credentials.tenant_id });
 }

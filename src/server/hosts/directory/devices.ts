@@ -69,7 +69,7 @@ function bodyOf({ isCompliant, isManaged }: DeviceState, attribute: number): Rec
 
 /** In milliseconds. Names of headers have no case. */
 function retryAfter(headers: Readonly<Record<string, string | number>>): number | null {
-  const found = Object.entries(headers).find(([name]) => name.toLowerCase() === "retry-after");
-  const wait = Number(found?.[1] ?? Number.NaN);
+  const header = Object.entries(headers).find(([name]) => name.toLowerCase() === "retry-after");
+  const wait = Number(header?.[1] ?? Number.NaN);
   return Number.isFinite(wait) && wait >= 0 ? seconds(wait) : null;
 }

@@ -19,10 +19,10 @@ function isEncryptedLinux(rows: readonly AgentRow[]): boolean | null {
 const ENCRYPTING = ["2", "4"];
 
 const windowsDisk = (rows: readonly AgentRow[]): DiskReport => {
-  const own = rows.filter((row) => isDriveC(text(row, "drive_letter")));
+  const driveC = rows.filter((row) => isDriveC(text(row, "drive_letter")));
   return {
-    isOn: own.some((row) => text(row, "protection_status").trim() === "1"),
-    isEncrypting: own.some((row) => ENCRYPTING.includes(text(row, "conversion_status").trim())),
+    isOn: driveC.some((row) => text(row, "protection_status").trim() === "1"),
+    isEncrypting: driveC.some((row) => ENCRYPTING.includes(text(row, "conversion_status").trim())),
   };
 };
 

@@ -22,12 +22,12 @@ interface AgentHost {
 export async function keepBitlockerKey(
   ctx: Context,
   { hostId }: Pick<AgentHost, "hostId">,
-  given: { encryption_key: string; client_error: string },
+  report: { encryption_key: string; client_error: string },
 ): Promise<void> {
   const enrollment = await ctx.store.hostMdm.get(hostId);
   if (!enrollment?.connected_to_svc) throw badRequest("the host is not enrolled in this server's MDM");
-  if (given.client_error !== "") return keepError(ctx, hostId, given.client_error);
-  const key = textInBase64(given.encryption_key);
+  if (report.client_error !== "") return keepError(ctx, hostId, report.client_error);
+  const key = textInBase64(report.encryption_key);
   if (key === null) throw badRequest("encryption_key must be base64", "encryption_key");
   await keepKey(ctx, hostId, { key, isConfirmed: (host) => host.disk_encryption_enabled === true });
 }
@@ -35,12 +35,12 @@ export async function keepBitlockerKey(
 export async function keepLuksPassphrase(
   ctx: Context,
   agent: AgentHost,
-  given: { passphrase: string; salt: string; key_slot?: number | null | undefined; client_error: string },
+  report: { passphrase: string; salt: string; key_slot?: number | null | undefined; client_error: string },
 ): Promise<void> {
   if (platformFamily(agent.platform, agent.platformLike) !== "linux")
     throw badRequest("LUKS keys are kept of Linux hosts only");
-  if (given.client_error !== "") return keepError(ctx, agent.hostId, given.client_error);
-  const { passphrase, salt, key_slot } = given;
+  if (report.client_error !== "") return keepError(ctx, agent.hostId, report.client_error);
+  const { passphrase, salt, key_slot } = report;
   for (const [name, missing] of [
     ["passphrase", passphrase === ""],
     ["salt", salt === ""],

@@ -44,9 +44,9 @@ export async function settleMacs(store: ServerTx, hostIds: readonly number[]): P
       where: and(oneOf("host_id", ids), eq("identifier", FILEVAULT_IDENTIFIER)),
     });
     const profiles = new Map(rows.map((row) => [row.host_id, row]));
-    const known = byId(await store.hostDiskEncryption.pick(shown, { where: oneOf("id", ids) }));
+    const stored = byId(await store.hostDiskEncryption.pick(shown, { where: oneOf("id", ids) }));
     const changed = ids.flatMap((id) => {
-      const before = known.get(id);
+      const before = stored.get(id);
       const key = before?.sealed_key == null ? null : before.key_updated_at === null ? "unreadable" : "readable";
       const after = macState(profiles.get(id) ?? null, key);
       const isSame = after.status === (before?.status ?? null) && after.detail === (before?.detail ?? "");

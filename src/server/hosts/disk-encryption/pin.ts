@@ -19,8 +19,8 @@ function startWriter({ store }: Services): SourceWriter<boolean> {
     async plan(reported) {
       const ids = reported.map(({ hostId }) => hostId);
       const rows = await store.hostDiskEncryption.pick(["id", "has_pin"], { where: oneOf("id", ids) });
-      const known = new Map(rows.map(({ id, has_pin }) => [id, has_pin]));
-      const changed = reported.filter(({ hostId, value }) => known.get(hostId) !== value);
+      const stored = new Map(rows.map(({ id, has_pin }) => [id, has_pin]));
+      const changed = reported.filter(({ hostId, value }) => stored.get(hostId) !== value);
       if (changed.length === 0) return NOTHING_TO_WRITE;
       return {
         async write(tx) {

@@ -34,13 +34,13 @@ export async function expectHosts(
   { expected, labels }: { expected: readonly ExpectedHost[]; labels: JoinedLabels },
 ): Promise<ExpectedHosts> {
   const serials = expected.map(({ serial }) => serial);
-  const known = await tx.hosts.pick(["id", "identifier", "hardware_serial"], {
+  const existing = await tx.hosts.pick(["id", "identifier", "hardware_serial"], {
     where: or(same("hardware_serial", ...serials), oneOf("identifier", serials.flatMap(identifierSpellings))),
   });
   const idOf = new Map<string, number>();
   const bySerial = new Map<string, number>();
   // The first host of a serial number counts.
-  for (const { id, identifier, hardware_serial } of known.sort((a, b) => b.id - a.id)) {
+  for (const { id, identifier, hardware_serial } of existing.sort((a, b) => b.id - a.id)) {
     bySerial.set(storedIdentifier(identifier), id);
     if (hardware_serial !== "") bySerial.set(storedIdentifier(hardware_serial), id);
   }

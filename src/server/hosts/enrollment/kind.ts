@@ -47,7 +47,7 @@ export type ReportedFields = Partial<Omit<InsertOf<Tables["hosts"]>, ServiceColu
 export interface MatchedHost<R> {
   readonly request: R;
   /** The host that enrolls again; null: a new one. */
-  readonly known: HostRow | null;
+  readonly existing: HostRow | null;
 }
 
 export interface EnrolledHost<R> {
@@ -67,7 +67,11 @@ export interface EnrollmentKind<R extends EnrollRequest> {
   /** The hosts that enroll only by requests that name them (`hostId`), because the machine has proved that. */
   guarded?(tx: ServerTx, hosts: readonly HostRow[], now: number): Promise<ReadonlySet<number>>;
   /** The requests whose hosts another machine uses now. */
-  taken?(tx: ServerTx, matched: readonly (MatchedHost<R> & { known: HostRow })[], now: number): Promise<ReadonlySet<R>>;
+  taken?(
+    tx: ServerTx,
+    matched: readonly (MatchedHost<R> & { existing: HostRow })[],
+    now: number,
+  ): Promise<ReadonlySet<R>>;
   /** Writes the keys and other rows of the protocol's own tables, in the transaction that enrolls the hosts. */
   write(tx: ServerTx, enrolled: readonly EnrolledHost<R>[], now: number): Promise<void>;
   /** Drops cached ids: a row that `reported` refers to was deleted, and the enrollment starts over. */

@@ -27,13 +27,13 @@ export async function matchHosts<R extends EnrollRequest>(ctx: Deps, requests: r
   const managed = await managedHosts(ctx, requests);
   const match = async (request: R): Promise<Match<R>> => {
     const { identifier, uuid, teamId, hostId } = request;
-    const as = (known: HostRow): Match<R> => ({
+    const as = (existing: HostRow): Match<R> => ({
       request,
-      known,
+      existing,
       identifier:
-        isPlaceholder(known) && !byIdentifier.has(storedIdentifier(identifier))
+        isPlaceholder(existing) && !byIdentifier.has(storedIdentifier(identifier))
           ? storedIdentifier(identifier)
-          : known.identifier,
+          : existing.identifier,
     });
     const proved = hostId === undefined ? null : await store.hosts.get(hostId);
     if (proved) return as(proved);
@@ -41,10 +41,10 @@ export async function matchHosts<R extends EnrollRequest>(ctx: Deps, requests: r
     // Another team may have a host whose identifier is this machine's UUID.
     const isOwn = identified !== undefined && identified.team_id === teamId;
     const sibling = isOwn || uuid === undefined ? null : await soleHostWithUuid({ store }, uuid, teamId);
-    const known = sibling ?? (isOwn ? null : managed(request));
-    if (known) return as(known);
-    if (identified) return { request, known: identified, identifier: renewedIdentifier(byIdentifier, identified) };
-    return { request, known: null, identifier: storedIdentifier(identifier) };
+    const existing = sibling ?? (isOwn ? null : managed(request));
+    if (existing) return as(existing);
+    if (identified) return { request, existing: identified, identifier: renewedIdentifier(byIdentifier, identified) };
+    return { request, existing: null, identifier: storedIdentifier(identifier) };
   };
   const matches: Match<R>[] = [];
   for (const request of requests) matches.push(await match(request));
@@ -57,15 +57,17 @@ const isPlaceholder = ({ identifier, hardware_serial, node_key_hash }: HostRow):
 
 /** The hosts that device management knows by the hardware of the requests. */
 async function managedHosts<R extends EnrollRequest>({ store, extensions }: Deps, requests: readonly R[]) {
-  const asked = requests.filter((request): request is R & { hardware: Hardware } => request.hardware !== undefined);
+  const withHardware = requests.filter(
+    (request): request is R & { hardware: Hardware } => request.hardware !== undefined,
+  );
   const ids = new Map<EnrollRequest, number>();
-  for (const lookup of asked.length === 0 ? [] : extensions.of(hostsOfHardware)) {
-    const found = await lookup(
+  for (const lookup of withHardware.length === 0 ? [] : extensions.of(hostsOfHardware)) {
+    const hostIds = await lookup(
       store,
-      asked.map(({ hardware }) => hardware),
+      withHardware.map(({ hardware }) => hardware),
     );
-    found.forEach((id, i) => {
-      if (id !== null && !ids.has(asked[i]!)) ids.set(asked[i]!, id);
+    hostIds.forEach((id, i) => {
+      if (id !== null && !ids.has(withHardware[i]!)) ids.set(withHardware[i]!, id);
     });
   }
   const rows = ids.size === 0 ? [] : await store.hosts.getMany([...new Set(ids.values())]);

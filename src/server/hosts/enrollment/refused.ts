@@ -40,10 +40,10 @@ export async function recordRefused(
   await store.tx(
     async (tx) => {
       const since = isoAt(clock.now() - QUIET);
-      const known = await tx.activities.pick(["details"], {
+      const recent = await tx.activities.pick(["details"], {
         where: and(eq("host_id", host.id), eq("type", type), gt("created_at", since)),
       });
-      if (known.some(({ details }) => details?.reason === reason && details.enrollment_plane === agent)) return;
+      if (recent.some(({ details }) => details?.reason === reason && details.enrollment_plane === agent)) return;
       await recordActivity(
         { store: tx, clock, user: service, address },
         type,

@@ -32,7 +32,7 @@ type MatchingSecret = { team_id: number | null } | null;
 
 const checks = part("checks of enroll secrets", ({ store, clock, running }) => ({
   home: { store, clock, running },
-  secrets: createBatcher<string, MatchingSecret>((asked) => findEnrollSecrets({ store, clock }, asked), {
+  secrets: createBatcher<string, MatchingSecret>((hashes) => findEnrollSecrets({ store, clock }, hashes), {
     size: 100,
     parallel: 2,
   }),
@@ -40,12 +40,12 @@ const checks = part("checks of enroll secrets", ({ store, clock, running }) => (
 
 type Deps = Pick<Context, "running">;
 
-export async function checkEnrollSecret({ running }: Deps, given: unknown, caller: Caller): Promise<SecretCheck> {
+export async function checkEnrollSecret({ running }: Deps, input: unknown, caller: Caller): Promise<SecretCheck> {
   const { secrets, home } = running.of(checks);
-  const secret = typeof given === "string" ? given : "";
-  const found = secret === "" ? null : await secrets.add(secret);
-  return found
-    ? { teamId: found.team_id, secretHash: tokenHash(secret) }
+  const secret = typeof input === "string" ? input : "";
+  const match = secret === "" ? null : await secrets.add(secret);
+  return match
+    ? { teamId: match.team_id, secretHash: tokenHash(secret) }
     : { wait: await countFailure(home, WRONG, caller) };
 }
 

@@ -24,8 +24,8 @@ import { judgeReenrollment } from "./rule.ts";
 
 /** The decision about one request. */
 type Plan = RefusedRequest | Insert | Again;
-/** `known`: the host of another team. */
-type RefusedRequest = Refusal & { readonly known?: HostRow };
+/** `host`: the host of another team. */
+type RefusedRequest = Refusal & { readonly host?: HostRow };
 type DecidedRequest<R> = EnrolledHost<R> | RefusedRequest;
 interface Insert {
   readonly insert: InsertOf<Tables["hosts"]>;
@@ -64,12 +64,12 @@ export function createHostEnrollment<R extends EnrollRequest>(
     async enroll(request, since) {
       const outcome = await batches.add(request, since);
       // Recorded here, because a stranger who repeats such requests must not delay the batches of others.
-      if ("refused" in outcome && outcome.known)
+      if ("refused" in outcome && outcome.host)
         await recordRefused(services, {
-          host: outcome.known,
+          host: outcome.host,
           agent: kind.agent,
           address: request.address,
-          because: secretOfOtherTeam(request.teamId, outcome.known.team_id),
+          because: secretOfOtherTeam(request.teamId, outcome.host.team_id),
         });
       return outcome;
     },
@@ -108,23 +108,23 @@ async function enrollOnce<R extends EnrollRequest>(
   const reported = await kind.reported(matches, now);
   const labels = await ctx.running.of(joinedLabels).get();
   const work = async (tx: ServerTx): Promise<DecidedRequest<R>[]> => {
-    const known = matches.flatMap((match) => match.known ?? []);
-    const last = known.length === 0 ? new Map<number, string>() : await kind.lastEnrolled(tx, known);
-    const guarded = kind.guarded ? await kind.guarded(tx, known, now) : new Set<number>();
-    const identified = matches.flatMap(({ request, known }) => (known ? [{ request, known }] : []));
-    const taken = kind.taken && known.length > 0 ? await kind.taken(tx, identified, now) : new Set<R>();
-    const unknown = matches.flatMap(({ request, known }) => (known ? [] : [request]));
+    const existingHosts = matches.flatMap((match) => match.existing ?? []);
+    const last = existingHosts.length === 0 ? new Map<number, string>() : await kind.lastEnrolled(tx, existingHosts);
+    const guarded = kind.guarded ? await kind.guarded(tx, existingHosts, now) : new Set<number>();
+    const identified = matches.flatMap(({ request, existing }) => (existing ? [{ request, existing }] : []));
+    const taken = kind.taken && existingHosts.length > 0 ? await kind.taken(tx, identified, now) : new Set<R>();
+    const unknown = matches.flatMap(({ request, existing }) => (existing ? [] : [request]));
     const rate = await NewHostsRate.read(tx, ctx, unknown);
     let room = limit === undefined ? Number.POSITIVE_INFINITY : limit - (await tx.hosts.count());
-    const plans = matches.map(({ request, known, identifier }, i): Plan => {
+    const plans = matches.map(({ request, existing, identifier }, i): Plan => {
       const fields = { ...reported[i]!, updated_at: isoAt(now), last_enrolled_at: isoAt(now) };
-      if (known) {
-        if (guarded.has(known.id) && request.hostId !== known.id) return withoutIdentity;
-        const refused = refusalOf(ctx, request, { known, last: last.get(known.id), now });
+      if (existing) {
+        if (guarded.has(existing.id) && request.hostId !== existing.id) return withoutIdentity;
+        const refused = refusalOf(ctx, request, { existing, last: last.get(existing.id), now });
         if (typeof refused === "object") return refused;
-        if (taken.has(request)) return { ...usedByAnother, hostId: known.id };
+        if (taken.has(request)) return { ...usedByAnother, hostId: existing.id };
         const movesTo = refused === "moves" ? request.teamId : undefined;
-        return { row: known, set: { ...fields, identifier }, movesTo };
+        return { row: existing, set: { ...fields, identifier }, movesTo };
       }
       if (room <= 0) return atLimit(limit!);
       const refused = rate.admit(request);
@@ -134,7 +134,7 @@ async function enrollOnce<R extends EnrollRequest>(
     });
     const enrolled = await write(ctx, { tx, kind, requests, plans });
     await rate.write(tx, now);
-    const rows = enrolled.flatMap((one) => one ?? []);
+    const rows = enrolled.flatMap((host) => host ?? []);
     const isAnyNew = rows.some(({ isNew }) => isNew);
     if (rows.length > 0) {
       await kind.write(tx, rows, now);
@@ -176,15 +176,15 @@ const atLimit = (limit: number): Refusal => ({
 function refusalOf(
   { settings }: Services,
   request: EnrollRequest,
-  { known, last, now }: { known: HostRow; last: string | undefined; now: number },
+  { existing, last, now }: { existing: HostRow; last: string | undefined; now: number },
 ): RefusedRequest | "stays" | "moves" {
   const verdict = judgeReenrollment({
-    hostTeam: known.team_id,
+    hostTeam: existing.team_id,
     secretTeam: request.teamId,
     isProved: request.isProved,
     globalSecret: settings.global_reenroll,
   });
-  if (verdict === "refused") return { refused: "team", reason: ENROLLED_ELSEWHERE, wait: 0, known };
+  if (verdict === "refused") return { refused: "team", reason: ENROLLED_ELSEWHERE, wait: 0, host: existing };
   const wait = last === undefined ? 0 : Date.parse(last) + settings.enroll_cooldown - now;
   if (wait <= 0) return verdict;
   const reason = `host identified by ${request.identifier} enrolling too often`;

@@ -32,8 +32,8 @@ export async function actOnHost(
   checkState(before, action);
   const { device_status, pending_action } = lockStateOf(before);
   const { wipeType } = options;
-  const asked = { ids: [id], ...(wipeType && { wipe_type: wipeType }) };
-  return { device_status, pending_action, approval: await requestApproval(ctx, "wipe_host", asked, [id]) };
+  const selection = { ids: [id], ...(wipeType && { wipe_type: wipeType }) };
+  return { device_status, pending_action, approval: await requestApproval(ctx, "wipe_host", selection, [id]) };
 }
 
 /** Performs the action immediately, with approval already given if needed. */

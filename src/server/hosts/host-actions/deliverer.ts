@@ -41,8 +41,8 @@ export const delivererOf = ({ extensions }: Context, host: HostRow, action: Host
 
 /** The deliverer for this host; an error that names the missing requirement if there is none. */
 export async function delivererFor(ctx: Context, host: HostRow, action: HostAction): Promise<Deliverer> {
-  const found = delivererOf(ctx, host, action);
-  if (!found) throw invalid("host_id", `${action} is not supported on the platform '${host.platform}'`);
-  await found.require(ctx, host, action);
-  return found;
+  const deliverer = delivererOf(ctx, host, action);
+  if (!deliverer) throw invalid("host_id", `${action} is not supported on the platform '${host.platform}'`);
+  await deliverer.require(ctx, host, action);
+  return deliverer;
 }

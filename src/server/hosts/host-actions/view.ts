@@ -12,10 +12,11 @@ const types: Readonly<Record<HostAction, string>> = {
 
 export const actionView = (action: HostAction): OperationView => ({
   upcoming: async (_, { id, display_name, platform }, operations) => {
-    const own: OperationActivity["details"] = action === "lock" ? { view_pin: false } : { host_platform: platform };
+    const actionDetails: OperationActivity["details"] =
+      action === "lock" ? { view_pin: false } : { host_platform: platform };
     return operations.map(() => ({
       type: types[action],
-      details: { host_id: id, host_display_name: display_name, ...own },
+      details: { host_id: id, host_display_name: display_name, ...actionDetails },
     }));
   },
   cancel: cancelScript,

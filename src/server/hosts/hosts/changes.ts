@@ -10,7 +10,7 @@ interface HostChanges {
 /** Invalidates cached hosts that another server has changed, or all of them if notifications may have been missed. */
 export async function watchHosts(
   store: Pick<ServerStore, "listen">,
-  forget: { one(hostId: number): void; all(): void },
+  forget: { host(hostId: number): void; all(): void },
 ): Promise<HostChanges> {
   let notifications = 0;
   const all = () => {
@@ -23,7 +23,7 @@ export async function watchHosts(
       (payload) => {
         if (payload === "*") return all();
         notifications++;
-        for (const id of JSON.parse(payload) as number[]) forget.one(id);
+        for (const id of JSON.parse(payload) as number[]) forget.host(id);
       },
       all,
     ),

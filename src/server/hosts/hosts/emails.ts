@@ -59,8 +59,8 @@ export async function trustedEmails(store: Pick<ServerTx, "hostEmails">, hostId:
 }
 
 async function setOnly(tx: ServerTx, hostId: number, email: string, source: string): Promise<void> {
-  const own = and(eq("host_id", hostId), eq("source", source));
-  await tx.hostEmails.delete(and(own, not(eq("email", email))));
+  const ofSource = and(eq("host_id", hostId), eq("source", source));
+  await tx.hostEmails.delete(and(ofSource, not(eq("email", email))));
   await tx.hostEmails.upsert([{ host_id: hostId, email, source }], {
     on: ["host_id", "email", "source"],
     set: [],
@@ -78,10 +78,10 @@ export async function writeReportedEmails(tx: ServerTx, reported: readonly Repor
   if (reported.length === 0) return;
   const ids = reported.map(({ hostId }) => hostId);
   const stored = await tx.hostEmails.list({ where: and(oneOf("host_id", ids), eq("source", BROWSER)) });
-  const wanted = new Map(reported.map(({ hostId, emails }) => [hostId, new Set(emails.slice(0, emailsLimit.max))]));
-  const gone = stored.filter(({ host_id, email }) => !wanted.get(host_id)?.has(email)).map(({ id }) => id);
-  for (const { host_id, email } of stored) wanted.get(host_id)?.delete(email);
-  const fresh = [...wanted].flatMap(([host_id, emails]) =>
+  const desired = new Map(reported.map(({ hostId, emails }) => [hostId, new Set(emails.slice(0, emailsLimit.max))]));
+  const gone = stored.filter(({ host_id, email }) => !desired.get(host_id)?.has(email)).map(({ id }) => id);
+  for (const { host_id, email } of stored) desired.get(host_id)?.delete(email);
+  const fresh = [...desired].flatMap(([host_id, emails]) =>
     [...emails].map((email) => ({ host_id, email, source: BROWSER })),
   );
   if (gone.length > 0) await tx.hostEmails.delete(oneOf("id", gone));

@@ -54,14 +54,14 @@ export function geolocationOf(services: Deps, address: string): HostGeolocation 
   lookAgain(services, geo);
   // A database of IPv4 addresses would match an IPv6 address by its first bits.
   if (geo.reader.metadata.ipVersion === 4 && address.includes(":")) return undefined;
-  let found: CityResponse | null;
+  let city: CityResponse | null;
   try {
-    found = geo.reader.get(address);
+    city = geo.reader.get(address);
   } catch (error) {
     services.log.warn({ err: error }, "the geo-IP database lookup failed");
     return undefined;
   }
-  return found === null ? undefined : onWire(found);
+  return city === null ? undefined : onWire(city);
 }
 
 /** Reloads the file in the background. The current request uses the data that is already loaded. */

@@ -48,8 +48,8 @@ export const hostIdentified = <Row extends { readonly identifier: string; readon
   identifier: string,
   secretTeam: number | null,
 ): Row | undefined => {
-  const found = identifierSpellings(identifier).flatMap((spelling) => hosts.get(spelling) ?? []);
-  return found.find(({ team_id }) => team_id === secretTeam) ?? found[0];
+  const matches = identifierSpellings(identifier).flatMap((spelling) => hosts.get(spelling) ?? []);
+  return matches.find(({ team_id }) => team_id === secretTeam) ?? matches[0];
 };
 
 /**
@@ -61,18 +61,18 @@ export async function soleHostWithUuid(
   uuid: string,
   teamId: number | null,
 ): Promise<HostRow | null> {
-  const found = await store.hosts.list({
+  const matches = await store.hosts.list({
     where: and(same("uuid", ...spellingsOf(uuid)), eq("team_id", teamId)),
     limit: 2,
   });
-  return found.length === 1 ? found[0]! : null;
+  return matches.length === 1 ? matches[0]! : null;
 }
 
 /** The identifier to store for a known host that enrolls again: the stored form, unless another host has it. */
 export const renewedIdentifier = (
   hosts: ReadonlyMap<string, unknown>,
-  known: { readonly identifier: string },
+  host: { readonly identifier: string },
 ): string => {
-  const stored = storedIdentifier(known.identifier);
-  return hosts.has(stored) ? known.identifier : stored;
+  const stored = storedIdentifier(host.identifier);
+  return hosts.has(stored) ? host.identifier : stored;
 };

@@ -36,7 +36,7 @@ export interface InventoryFields {
 
 export interface HostContext {
   /** The stored values of the host, usually its row. */
-  readonly known: Partial<Readonly<InventoryFields>>;
+  readonly stored: Partial<Readonly<InventoryFields>>;
   /** Epoch milliseconds; becomes `detail_updated_at`. */
   readonly now: number;
   /** The client address, determined by the trusted-proxy rules. */

@@ -57,7 +57,7 @@ export async function hostsNamed(
   where: Predicate,
   { hasKeys = false }: Options = {},
 ): Promise<Map<string, NamedHosts>> {
-  const found = new Map<string, NamedHosts>();
+  const named = new Map<string, NamedHosts>();
   // A blank name would match every host without a serial number.
   const usable = [...new Set(names)].filter((name) => name.trim() !== "" && name.length <= IDENTIFIER_MAX);
   const groups = [
@@ -65,19 +65,19 @@ export async function hostsNamed(
     { texts: usable.filter((name) => uuidIn(name) === null), ranks: textRanks },
   ];
   for (const { texts, ranks } of groups)
-    for await (const some of parts(texts))
+    for await (const batch of parts(texts))
       for (const rank of hasKeys ? [keyRank, ...ranks] : ranks) {
-        const left = some.filter((name) => !found.has(name));
+        const left = batch.filter((name) => !named.has(name));
         if (left.length === 0) break;
         const search = new NameSearch(store, where);
         for (const column of rank.columns) await search.inColumn(column, left);
-        for (const [name, ids] of search.found) found.set(name, { ids: [...ids].sort((a, b) => a - b), rank });
+        for (const [name, ids] of search.idsByName) named.set(name, { ids: [...ids].sort((a, b) => a - b), rank });
       }
-  return found;
+  return named;
 }
 
 class NameSearch {
-  readonly found = new Map<string, Set<number>>();
+  readonly idsByName = new Map<string, Set<number>>();
   readonly #store: ServerTx;
   readonly #where: Predicate;
 
@@ -123,7 +123,7 @@ class NameSearch {
     for (const row of await this.#store.hosts.pick(["id", column], { where: and(matches, this.#where) }))
       for (const name of namesBySpelling.get(spellingOf(row[column] ?? "")) ?? []) {
         added.add(name);
-        this.found.set(name, (this.found.get(name) ?? new Set()).add(row.id));
+        this.idsByName.set(name, (this.idsByName.get(name) ?? new Set()).add(row.id));
       }
     return added;
   }
@@ -132,10 +132,11 @@ class NameSearch {
 const lowerCase = (text: string): string => text.toLowerCase();
 
 function bySpelling(names: readonly string[], spell: (name: string) => readonly string[]): Map<string, string[]> {
-  const found = new Map<string, string[]>();
+  const namesBySpelling = new Map<string, string[]>();
   for (const name of names)
-    for (const spelling of new Set(spell(name))) found.set(spelling, [...(found.get(spelling) ?? []), name]);
-  return found;
+    for (const spelling of new Set(spell(name)))
+      namesBySpelling.set(spelling, [...(namesBySpelling.get(spelling) ?? []), name]);
+  return namesBySpelling;
 }
 
 const IDS_SHOWN = 5;
@@ -147,9 +148,9 @@ function ambiguity(name: string, { ids, rank }: NamedHosts): string {
 }
 
 /** The id of the host with each name. 422 of the field if several hosts have one of the names. */
-export function soleHosts<Name>(found: ReadonlyMap<Name, NamedHosts>, field: string): Map<Name, number> {
+export function soleHosts<Name>(matches: ReadonlyMap<Name, NamedHosts>, field: string): Map<Name, number> {
   return new Map(
-    [...found].map(([name, hosts]) => {
+    [...matches].map(([name, hosts]) => {
       if (hosts.ids.length > 1) throw invalid(field, ambiguity(String(name), hosts));
       return [name, hosts.ids[0]!];
     }),

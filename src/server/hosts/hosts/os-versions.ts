@@ -46,13 +46,13 @@ export function createOsVersions(services: Pick<Services, "store" | "clock" | "l
 
   return {
     async ids(reported) {
-      const found = new Map<string, number>();
+      const ids = new Map<string, number>();
       const missing: ReportedOs[] = [];
-      for (const one of reported) {
-        const key = keyOf(one.system);
+      for (const os of reported) {
+        const key = keyOf(os.system);
         const id = cached.get(key);
-        if (id === undefined) missing.push(one);
-        else found.set(key, id);
+        if (id === undefined) missing.push(os);
+        else ids.set(key, id);
       }
       if (missing.length > 0) {
         const systems = await admitted(missing);
@@ -68,10 +68,10 @@ export function createOsVersions(services: Pick<Services, "store" | "clock" | "l
         if (cached.size >= CACHED_MAX) cached.clear();
         [...systems.keys()].forEach((key, i) => {
           cached.set(key, rows[i]!.id);
-          found.set(key, rows[i]!.id);
+          ids.set(key, rows[i]!.id);
         });
       }
-      return { of: (system) => found.get(keyOf(system)) };
+      return { of: (system) => ids.get(keyOf(system)) };
     },
     forget: () => cached.clear(),
   };
@@ -86,14 +86,14 @@ export async function fillSystemVersionKeys({ store }: Pick<Services, "store">):
 /** Corrects the host counts of all releases, and deletes releases that no host has any more. */
 export async function countOsVersions(services: Services): Promise<void> {
   const { store } = services;
-  const found = asCounts(await store.hosts.groupCount("os_version_id"));
+  const counts = asCounts(await store.hosts.groupCount("os_version_id"));
   const ids = await writeCounts(
     store.osVersions,
     ["hosts_count"],
-    (id) => ({ hosts_count: countOf(found, id) }),
+    (id) => ({ hosts_count: countOf(counts, id) }),
     (changes) => store.osVersions.updateEach(changes),
   );
-  await removeUnused(services, "os_versions", without(ids, found), (some) =>
-    store.osVersions.delete(and(oneOf("id", some), not(exists(hosts, "os_version_id")))),
+  await removeUnused(services, "os_versions", without(ids, counts), (batch) =>
+    store.osVersions.delete(and(oneOf("id", batch), not(exists(hosts, "os_version_id")))),
   );
 }

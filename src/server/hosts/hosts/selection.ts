@@ -7,11 +7,11 @@ export type ExpectedSelection = Partial<Selection>;
 
 /** The selection that the caller claims to have seen. Empty if the caller sends none and is not required to. */
 export function expectedSelection({ headers, settings, user }: Context): ExpectedSelection {
-  const given = (name: string) => headers?.get(name) ?? undefined;
+  const header = (name: string) => headers?.get(name) ?? undefined;
   const { count: countHeader, digest: digestHeader } = selectionHeaders;
   const texts: Record<string, string | undefined> = {
-    [countHeader]: given(countHeader)?.trim(),
-    [digestHeader]: given(digestHeader)?.trim(),
+    [countHeader]: header(countHeader)?.trim(),
+    [digestHeader]: header(digestHeader)?.trim(),
   };
   const parsed = SelectionHeaders.safeParse(texts);
   if (!parsed.success) {
@@ -37,8 +37,8 @@ export async function checkSelection(expected: ExpectedSelection, ids: readonly 
   if (count !== undefined && count !== ids.length)
     throw selectionMoved(selectionHeaders.count, hosts(count), String(ids.length));
   if (digest === undefined) return;
-  const found = await selectionOf(ids);
-  if (found.digest === digest) return;
+  const current = await selectionOf(ids);
+  if (current.digest === digest) return;
   const expectedText = count === undefined ? `the hosts with digest ${digest}` : hosts(count);
-  throw selectionMoved(selectionHeaders.digest, expectedText, `${found.count} that are not the same`);
+  throw selectionMoved(selectionHeaders.digest, expectedText, `${current.count} that are not the same`);
 }

@@ -26,7 +26,7 @@ interface CachedCounts {
 const CACHED_MAX = 100;
 
 interface LabelCounts {
-  among(own: Predicate): Promise<Counts>;
+  among(visibleHosts: Predicate): Promise<Counts>;
   stop(): Promise<void>;
 }
 
@@ -34,20 +34,20 @@ export const memberCounts = startedPart("label counts", startLabelCounts);
 
 /** Members of each label among the hosts of the caller's teams. Labels without members are left out. */
 export function labelCounts(ctx: Context): Promise<Counts> {
-  const own = visible(ctx, "labels:list");
-  return ctx.running.find(memberCounts)?.among(own) ?? countMembers(ctx.store, own, "all");
+  const visibleHosts = visible(ctx, "labels:list");
+  return ctx.running.find(memberCounts)?.among(visibleHosts) ?? countMembers(ctx.store, visibleHosts, "all");
 }
 
 async function countMembers(
   { labelMembers }: Pick<ServerTx, "labelMembers">,
-  own: Predicate,
+  visibleHosts: Predicate,
   which: ReadonlySet<number> | "all",
 ): Promise<Map<number, number>> {
   const groups = await labelMembers.groupCount(
     "label_id",
     and(
       which === "all" ? everything : oneOf("label_id", [...which]),
-      own.op === "all" ? everything : exists(hosts, "id", own, "host_id"),
+      visibleHosts.op === "all" ? everything : exists(hosts, "id", visibleHosts, "host_id"),
     ),
   );
   return new Map(groups.flatMap(({ value, count }) => (typeof value === "number" ? [[value, count]] : [])));
@@ -58,16 +58,16 @@ async function startLabelCounts({ store }: Services): Promise<LabelCounts> {
   const held = new Map<string, CachedCounts>();
   const sharing = new Sharing();
 
-  async function refresh(key: string, own: Predicate): Promise<Counts> {
+  async function refresh(key: string, visibleHosts: Predicate): Promise<Counts> {
     const of = held.get(key);
     // The entry was evicted while this call waited, so it no longer receives changes.
-    if (!of) return countMembers(store, own, "all");
+    if (!of) return countMembers(store, visibleHosts, "all");
     const { due } = of;
     if (due !== "all" && due.size === 0) return of.counts;
     // A change from here on makes the label due again, whether or not this count includes it.
     of.due = new Set();
     try {
-      const counted = await countMembers(store, own, due);
+      const counted = await countMembers(store, visibleHosts, due);
       if (due === "all") of.counts = counted;
       else of.counts = new Map([...of.counts, ...[...due].map((id) => [id, counted.get(id) ?? 0] as const)]);
       return of.counts;
@@ -79,24 +79,28 @@ async function startLabelCounts({ store }: Services): Promise<LabelCounts> {
 
   const changed = (payload: string) => {
     const ids = payload === ALL || payload === MOVED ? null : (JSON.parse(payload) as number[]);
-    for (const one of held.values()) {
-      if (one.due === "all" || (payload === MOVED && one.everywhere)) continue;
-      if (ids === null) one.due = "all";
-      else for (const id of ids) one.due.add(id);
+    for (const cached of held.values()) {
+      if (cached.due === "all" || (payload === MOVED && cached.everywhere)) continue;
+      if (ids === null) cached.due = "all";
+      else for (const id of ids) cached.due.add(id);
     }
   };
   const stop = await store.listen(channels.labelMembers, changed, () => changed(ALL));
 
   return {
-    among(own) {
-      if (stopped) return countMembers(store, own, "all");
-      const key = JSON.stringify(own);
-      const one: CachedCounts = held.get(key) ?? { everywhere: own.op === "all", counts: new Map(), due: "all" };
+    among(visibleHosts) {
+      if (stopped) return countMembers(store, visibleHosts, "all");
+      const key = JSON.stringify(visibleHosts);
+      const cached: CachedCounts = held.get(key) ?? {
+        everywhere: visibleHosts.op === "all",
+        counts: new Map(),
+        due: "all",
+      };
       // Move the entry to the end of the map, so that the least recently used one is evicted first.
       held.delete(key);
-      held.set(key, one);
+      held.set(key, cached);
       if (held.size > CACHED_MAX) held.delete(held.keys().next().value!);
-      return sharing.run(key, () => refresh(key, own));
+      return sharing.run(key, () => refresh(key, visibleHosts));
     },
     async stop() {
       stopped = true;

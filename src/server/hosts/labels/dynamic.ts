@@ -40,13 +40,13 @@ export async function createLabelCache({ store }: Pick<Services, "store">): Prom
       where: eq("label_membership_type", "dynamic"),
     });
     // An agent stops reading the reply at an empty query.
-    const asked = rows.filter(({ query }) => query.trim() !== "");
+    const queried = rows.filter(({ query }) => query.trim() !== "");
     return {
-      byId: new Map(asked.map((label) => [label.id, label])),
-      revision: asked.reduce((newest, { asked_revision }) => Math.max(newest, asked_revision), 0),
+      byId: new Map(queried.map((label) => [label.id, label])),
+      revision: queried.reduce((newest, { asked_revision }) => Math.max(newest, asked_revision), 0),
       for(platform, platformLike, teamId) {
         const family = platformFamily(platform, platformLike);
-        return asked.filter(
+        return queried.filter(
           (label) =>
             (label.platform === "" || label.platform === platform || label.platform === family) &&
             reaches(label.asked_teams, teamId),
@@ -57,12 +57,12 @@ export async function createLabelCache({ store }: Pick<Services, "store">): Prom
   const forget = () => labels.forget();
   const stop = await store.listen(channels.labels, forget, forget);
   async function covering(revision: number, ids: Iterable<number>): Promise<DynamicLabels> {
-    const known = await labels.get();
+    const cached = await labels.get();
     let newest = 0;
-    for (const id of known.byId.keys()) newest = Math.max(newest, id);
-    if (known.revision >= revision && [...ids].every((id) => id <= newest)) return known;
+    for (const id of cached.byId.keys()) newest = Math.max(newest, id);
+    if (cached.revision >= revision && [...ids].every((id) => id <= newest)) return cached;
     // This server has not processed the change notification yet.
-    if (labels.now === known) forget();
+    if (labels.now === cached) forget();
     return labels.get();
   }
   return { get: () => labels.get(), covering, forget, stop };

@@ -16,18 +16,18 @@ type Change = "add" | "remove";
 export async function changeHostLabels(
   ctx: Context,
   hostId: number,
-  given: readonly string[] | null | undefined,
+  input: readonly string[] | null | undefined,
   change: Change,
 ): Promise<Record<string, never>> {
   await hostFor(ctx, "hosts:label", hostId);
-  const names = [...new Set((given ?? []).map(labelName))].filter((name) => name !== "");
+  const names = [...new Set((input ?? []).map(labelName))].filter((name) => name !== "");
   if (names.length === 0) return {};
   const work = async (store: ServerTx) => {
     const inside = within(ctx, store);
     const host = await hostFor(inside, "hosts:label", hostId);
-    const found = await store.labels.list({ where: oneOf("name", names) });
+    const named = await store.labels.list({ where: oneOf("name", names) });
     const manual = new Map(
-      found
+      named
         .filter((label) => label.label_type === "regular" && label.label_membership_type === "manual")
         .map((label) => [label.name, label.id]),
     );

@@ -21,7 +21,7 @@ export const joinedLabels = part(
         where: and(oneOf("name", names), eq("label_type", "builtin")),
       });
       const idOf = (name: string): number => {
-        const row = rows.find((one) => one.name === name);
+        const row = rows.find((label) => label.name === name);
         if (!row) throw new Error(`the label ${name} is missing`);
         return row.id;
       };
@@ -39,8 +39,8 @@ export async function joinLabels(
   { hosts, isAnyNew }: { hosts: readonly { id: number; platform: string }[]; isAnyNew: boolean },
 ): Promise<void> {
   const rows = hosts.flatMap(({ id: host_id, platform }) => {
-    const own = ofPlatform.get(platform);
-    const label_ids = own === undefined ? [allHosts] : [allHosts, own];
+    const platformLabel = ofPlatform.get(platform);
+    const label_ids = platformLabel === undefined ? [allHosts] : [allHosts, platformLabel];
     return label_ids.map((label_id) => ({ label_id, host_id }));
   });
   await tx.labelMembers.upsert(rows, { on: ["label_id", "host_id"], set: [], returning: [] });

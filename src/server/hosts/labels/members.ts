@@ -27,7 +27,7 @@ export async function againWithoutGone<R>(work: () => Promise<R>): Promise<R> {
 }
 
 /** The hosts whose labels the caller may change. */
-const own = (ctx: Context): Predicate => visible(ctx, "hosts:label");
+const changeableHosts = (ctx: Context): Predicate => visible(ctx, "hosts:label");
 
 /** Ids of the hosts with these names. 422 of `field` if several hosts have one of the names. */
 export async function idsOfHosts(
@@ -47,12 +47,14 @@ export async function hostsByName(
   names: readonly (string | number)[],
 ): Promise<Map<string | number, NamedHosts>> {
   const texts = names.filter((name) => typeof name === "string");
-  const found: Map<string | number, NamedHosts> = await hostsNamed(ctx.store, texts, own(ctx), { hasKeys: true });
+  const matches: Map<string | number, NamedHosts> = await hostsNamed(ctx.store, texts, changeableHosts(ctx), {
+    hasKeys: true,
+  });
   const ids = [...new Set(names.filter((name) => typeof name === "number"))];
-  for await (const some of parts(ids))
-    for (const { id } of await ctx.store.hosts.pick(["id"], { where: and(oneOf("id", some), own(ctx)) }))
-      found.set(id, namedById(id));
-  return found;
+  for await (const batch of parts(ids))
+    for (const { id } of await ctx.store.hosts.pick(["id"], { where: and(oneOf("id", batch), changeableHosts(ctx)) }))
+      matches.set(id, namedById(id));
+  return matches;
 }
 
 /** Memberships of the label, limited to the given hosts. */
@@ -63,17 +65,17 @@ const membersWhere = (labelId: number, of: Predicate): Predicate =>
  * Replaces the members of the label and returns whether any changed. Hosts whose labels the caller may not change
  * keep theirs.
  */
-export async function replaceMembers(ctx: Context, labelId: number, wanted: ReadonlySet<number>): Promise<boolean> {
+export async function replaceMembers(ctx: Context, labelId: number, desired: ReadonlySet<number>): Promise<boolean> {
   const { store } = ctx;
   const before = new Set<number>();
   const leaving: number[] = [];
-  for await (const some of store.labelMembers.pages({ where: membersWhere(labelId, own(ctx)) }, BATCH_SIZE))
-    for (const { id, host_id } of some) {
+  for await (const page of store.labelMembers.pages({ where: membersWhere(labelId, changeableHosts(ctx)) }, BATCH_SIZE))
+    for (const { id, host_id } of page) {
       before.add(host_id);
-      if (!wanted.has(host_id)) leaving.push(id);
+      if (!desired.has(host_id)) leaving.push(id);
     }
-  for await (const some of parts(leaving)) await store.labelMembers.delete(oneOf("id", some));
-  const joining = [...wanted].filter((id) => !before.has(id));
+  for await (const batch of parts(leaving)) await store.labelMembers.delete(oneOf("id", batch));
+  const joining = [...desired].filter((id) => !before.has(id));
   await join(store, labelId, joining);
   if (leaving.length + joining.length === 0) return false;
   await notifyMembersChanged(store, [labelId]);
@@ -81,9 +83,9 @@ export async function replaceMembers(ctx: Context, labelId: number, wanted: Read
 }
 
 async function join(store: ServerTx, labelId: number, hostIds: readonly number[]): Promise<void> {
-  for await (const some of parts(hostIds))
+  for await (const batch of parts(hostIds))
     await store.labelMembers.upsert(
-      some.map((host_id) => ({ label_id: labelId, host_id })),
+      batch.map((host_id) => ({ label_id: labelId, host_id })),
       { on: ["label_id", "host_id"], set: [], returning: [] },
     );
 }
@@ -98,8 +100,8 @@ export async function setMembers(store: ServerTx, labelId: number, where: Predic
   if (joining.length + leaving.length === 0) return false;
   await store.tx(async (tx) => {
     await join(tx, labelId, joining);
-    for await (const some of parts(leaving))
-      await tx.labelMembers.delete(and(eq("label_id", labelId), oneOf("host_id", some)));
+    for await (const batch of parts(leaving))
+      await tx.labelMembers.delete(and(eq("label_id", labelId), oneOf("host_id", batch)));
     await notifyMembersChanged(tx, [labelId]);
   });
   return true;
@@ -108,8 +110,8 @@ export async function setMembers(store: ServerTx, labelId: number, where: Predic
 /** Ids of the members that the caller may see. */
 export async function memberIds(ctx: Context, labelId: number): Promise<number[]> {
   const seen = membersWhere(labelId, visible(ctx, "labels:list"));
-  const found: number[] = [];
-  for await (const some of ctx.store.labelMembers.pages({ where: seen }, BATCH_SIZE))
-    for (const { host_id } of some) found.push(host_id);
-  return found.sort((a, b) => a - b);
+  const hostIds: number[] = [];
+  for await (const page of ctx.store.labelMembers.pages({ where: seen }, BATCH_SIZE))
+    for (const { host_id } of page) hostIds.push(host_id);
+  return hostIds.sort((a, b) => a - b);
 }

@@ -26,8 +26,8 @@ const platforms: ReadonlySet<string> = new Set([
   "bottlerocket",
 ]);
 
-export function checkPlatform(given: string | null | undefined, field = "platform"): string {
-  const platform = (given ?? "").trim();
+export function checkPlatform(input: string | null | undefined, field = "platform"): string {
+  const platform = (input ?? "").trim();
   if (!platforms.has(platform))
     throw invalid(field, `${JSON.stringify(platform)} is not a platform: darwin, windows, linux, ubuntu, centos ...`);
   return platform;
@@ -36,11 +36,11 @@ export function checkPlatform(given: string | null | undefined, field = "platfor
 const isBlank = (text: string | null | undefined): boolean => (text ?? "").trim() === "";
 
 /** What a label selects hosts by; empty: nothing. 422 for what is no SQL. */
-export function checkQuery(given: string | null | undefined, field = "query"): string {
-  if (isBlank(given)) return "";
-  const problem = sqlProblem(given!);
+export function checkQuery(input: string | null | undefined, field = "query"): string {
+  if (isBlank(input)) return "";
+  const problem = sqlProblem(input!);
   if (problem !== null) throw invalid(field, problem);
-  return given!;
+  return input!;
 }
 
 /** The possible sources of a label's members. */
@@ -54,16 +54,16 @@ interface Sources {
 /** 422 for more than one source. An empty list beside a query counts as absent. */
 export function checkOneSource({ query, criteria, hosts, host_ids: hostIds }: Sources): void {
   if (hosts && hostIds) throw invalid("hosts", "only one of hosts and host_ids can be given");
-  const given = [
+  const sources = [
     isBlank(query) ? null : "query",
     criteria ? "criteria" : null,
     hosts && hosts.length > 0 ? "hosts" : null,
     hostIds && hostIds.length > 0 ? "host_ids" : null,
   ].filter((name) => name !== null);
-  if (given.length > 1)
+  if (sources.length > 1)
     throw invalid(
-      given[1]!,
-      `only one of query, criteria, hosts and host_ids can be given, not ${given.join(" and ")}`,
+      sources[1]!,
+      `only one of query, criteria, hosts and host_ids can be given, not ${sources.join(" and ")}`,
     );
 }
 

@@ -33,28 +33,31 @@ export async function resolveLabelNames(
   kind: ScopedKind,
   field = "base",
 ): Promise<NamedLabel[]> {
-  const wanted = [...new Set(names.map(labelName))];
-  if (wanted.length === 0) return [];
-  const found = new Map(
-    (await ctx.store.labels.pick(["id", "name"], { where: oneOf("name", wanted) })).map((label) => [label.name, label]),
+  const distinct = [...new Set(names.map(labelName))];
+  if (distinct.length === 0) return [];
+  const labels = new Map(
+    (await ctx.store.labels.pick(["id", "name"], { where: oneOf("name", distinct) })).map((label) => [
+      label.name,
+      label,
+    ]),
   );
-  return labelsAmong(found, wanted, kind, field);
+  return labelsAmong(labels, distinct, kind, field);
 }
 
 /** Finds names among labels that are already loaded. */
 export function labelsAmong<L extends NamedLabel>(
-  known: ReadonlyMap<string, L>,
+  labels: ReadonlyMap<string, L>,
   names: readonly string[],
   kind: ScopedKind,
   field = "base",
 ): L[] {
-  const wanted = [...new Set(names.map(labelName))];
-  const unknown = wanted.filter((name) => !known.has(name));
+  const distinct = [...new Set(names.map(labelName))];
+  const unknown = distinct.filter((name) => !labels.has(name));
   if (unknown.length > 0)
     throw new ApiError(400, "Bad request", [
       { name: field, reason: `${kind} payload verification: unknown labels: ${quotedNames(unknown)}` },
     ]);
-  return wanted.map((name) => known.get(name)!);
+  return distinct.map((name) => labels.get(name)!);
 }
 
 const SHOWN = 10;
@@ -71,8 +74,8 @@ export async function labelNames(
   ids: readonly number[],
 ): Promise<Map<number, NamedLabel>> {
   if (ids.length === 0) return new Map();
-  const found = await store.labels.pick(["id", "name"], { where: oneOf("id", [...new Set(ids)]) });
-  return byId(found);
+  const labels = await store.labels.pick(["id", "name"], { where: oneOf("id", [...new Set(ids)]) });
+  return byId(labels);
 }
 
 /** Whether a host that is a member of these labels is in the scope. */

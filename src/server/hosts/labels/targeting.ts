@@ -26,13 +26,13 @@ export interface ResolvedLabel extends TargetLabel {
  */
 export async function resolveTargets(
   ctx: Context,
-  given: GivenLabels,
+  input: GivenLabels,
   kind: TargetKind,
 ): Promise<ResolvedLabel[] | null> {
-  const lists = listsOf(given);
+  const lists = listsOf(input);
   checkLists(ctx, lists, kind);
-  const found = await resolveLists(ctx, lists, kind);
-  return lists.every(([, , names]) => names === undefined) ? null : found;
+  const resolved = await resolveLists(ctx, lists, kind);
+  return lists.every(([, , names]) => names === undefined) ? null : resolved;
 }
 
 /**
@@ -41,11 +41,11 @@ export async function resolveTargets(
  */
 export async function resolveKept(
   ctx: Context,
-  given: GivenLabels,
+  input: GivenLabels,
   kind: TargetKind,
   stored: readonly TargetLabel[],
 ): Promise<TargetLabel[]> {
-  const lists = listsOf(given);
+  const lists = listsOf(input);
   checkLists(ctx, lists, kind);
   const isKept = (label: TargetLabel): boolean =>
     label.label_id === null &&
@@ -61,11 +61,11 @@ type TargetKind = "profile" | "software";
 /** A list with the name of its field. */
 type List = readonly [LabelRule, string, string[] | undefined];
 
-const listsOf = (given: GivenLabels): readonly List[] => [
-  ["include_all", "labels", given.labels],
-  ["include_all", "labels_include_all", given.labels_include_all],
-  ["include_any", "labels_include_any", given.labels_include_any],
-  ["exclude_any", "labels_exclude_any", given.labels_exclude_any],
+const listsOf = (input: GivenLabels): readonly List[] => [
+  ["include_all", "labels", input.labels],
+  ["include_all", "labels_include_all", input.labels_include_all],
+  ["include_any", "labels_include_any", input.labels_include_any],
+  ["exclude_any", "labels_exclude_any", input.labels_exclude_any],
 ];
 
 function checkLists(ctx: Context, lists: readonly List[], kind: TargetKind): void {
@@ -80,22 +80,22 @@ function checkLists(ctx: Context, lists: readonly List[], kind: TargetKind): voi
 }
 
 async function resolveLists(ctx: Context, lists: readonly List[], kind: TargetKind): Promise<ResolvedLabel[]> {
-  const found: ResolvedLabel[] = [];
+  const resolved: ResolvedLabel[] = [];
   for (const [rule, field, names = []] of lists)
     for (const { id, name } of await resolveLabelNames(ctx, names, kind, field))
-      found.push({ label_id: id, name, rule });
-  const excluded = new Set(found.flatMap(({ label_id, rule }) => (rule === "exclude_any" ? [label_id] : [])));
-  const both = found.find(({ label_id, rule }) => rule !== "exclude_any" && excluded.has(label_id));
+      resolved.push({ label_id: id, name, rule });
+  const excluded = new Set(resolved.flatMap(({ label_id, rule }) => (rule === "exclude_any" ? [label_id] : [])));
+  const both = resolved.find(({ label_id, rule }) => rule !== "exclude_any" && excluded.has(label_id));
   if (both) throw invalid("labels_exclude_any", `the label ${JSON.stringify(both.name)} is included and excluded`);
-  return found;
+  return resolved;
 }
 
 /** What has a deleted label goes to no further host. */
 export const isBroken = (labels: readonly TargetLabel[]): boolean => labels.some(({ label_id }) => label_id === null);
 
 export function scopeOf(labels: readonly TargetLabel[]): Record<LabelRule, readonly number[]> {
-  const withRule = (wanted: LabelRule): number[] =>
-    labels.flatMap(({ rule, label_id }) => (rule === wanted && label_id !== null ? [label_id] : []));
+  const withRule = (wantedRule: LabelRule): number[] =>
+    labels.flatMap(({ rule, label_id }) => (rule === wantedRule && label_id !== null ? [label_id] : []));
   return {
     include_all: withRule("include_all"),
     include_any: withRule("include_any"),

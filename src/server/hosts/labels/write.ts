@@ -34,19 +34,19 @@ export interface LabelWrite {
 export const aboutLabel = ({ id, name }: Pick<LabelRow, "id" | "name">) => ({ label_id: id, label_name: name });
 
 /** Writes and announces the differences. Returns the resulting rows in the given order; those with criteria have no members yet. */
-export async function writeLabels(ctx: Context, given: readonly LabelWrite[]): Promise<LabelRow[]> {
+export async function writeLabels(ctx: Context, writes: readonly LabelWrite[]): Promise<LabelRow[]> {
   const { store, user } = ctx;
   const now = ctx.clock.iso();
-  for (const { before, columns } of given) {
+  for (const { before, columns } of writes) {
     if (before?.query !== columns.query) admitLabelSql(ctx, columns);
     await checkCustomVital(store, columns.criteria);
   }
-  const fresh = given.filter(({ before }) => !before);
-  const made: LabelRow[] = [];
-  for await (const some of parts(fresh))
-    made.push(
+  const fresh = writes.filter(({ before }) => !before);
+  const created: LabelRow[] = [];
+  for await (const batch of parts(fresh))
+    created.push(
       ...(await store.labels.insertMany(
-        some.map(({ columns }) => ({
+        batch.map(({ columns }) => ({
           ...columns,
           created_at: now,
           updated_at: now,
@@ -58,14 +58,14 @@ export async function writeLabels(ctx: Context, given: readonly LabelWrite[]): P
     );
   await joinNew(
     store,
-    fresh.flatMap(({ members }, i) => [...(members ?? [])].map((host_id) => ({ label_id: made[i]!.id, host_id }))),
+    fresh.flatMap(({ members }, i) => [...(members ?? [])].map((host_id) => ({ label_id: created[i]!.id, host_id }))),
   );
-  const held = given.flatMap(({ before, ...one }) =>
-    before ? [{ before, ...one, changed: changedIn(before, one) }] : [],
+  const held = writes.flatMap(({ before, ...write }) =>
+    before ? [{ before, ...write, changed: changedIn(before, write) }] : [],
   );
-  for await (const some of parts(held.filter(({ changed }) => changed.length > 0)))
+  for await (const batch of parts(held.filter(({ changed }) => changed.length > 0)))
     await store.labels.updateEach(
-      some.map(({ before, columns, changed }) => ({
+      batch.map(({ before, columns, changed }) => ({
         id: before.id,
         ...columns,
         asked_teams: changed.includes("query") ? reachOf(ctx) : before.asked_teams,
@@ -73,23 +73,25 @@ export async function writeLabels(ctx: Context, given: readonly LabelWrite[]): P
       })),
     );
   // Answers to the old query no longer count: hosts become members again when they answer the new one.
-  const asked = held.filter(({ changed }) => changed.some((column) => asks.has(column))).map(({ before }) => before.id);
-  if (asked.length > 0) {
-    const revisions = await newResultIds(store, asked.length, now);
-    await store.labels.updateEach(asked.map((id, i) => ({ id, asked_revision: revisions[i]! })));
-    await store.labelMembers.delete(oneOf("label_id", asked));
-    await forgetErrors(store, "label_id", asked);
-    await notifyMembersChanged(store, asked);
+  const requeried = held
+    .filter(({ changed }) => changed.some((column) => asks.has(column)))
+    .map(({ before }) => before.id);
+  if (requeried.length > 0) {
+    const revisions = await newResultIds(store, requeried.length, now);
+    await store.labels.updateEach(requeried.map((id, i) => ({ id, asked_revision: revisions[i]! })));
+    await store.labelMembers.delete(oneOf("label_id", requeried));
+    await forgetErrors(store, "label_id", requeried);
+    await notifyMembersChanged(store, requeried);
   }
   const edited: LabelRow[] = [];
   for (const { before, columns, members, changed } of held) {
     const others = members !== undefined && (await replaceMembers(ctx, before.id, members));
     if (others || changed.length > 0) edited.push({ ...before, ...columns });
   }
-  await recordActivities(ctx, "created_label", made.map(aboutLabel));
+  await recordActivities(ctx, "created_label", created.map(aboutLabel));
   await recordActivities(ctx, "edited_label", edited.map(aboutLabel));
   let next = 0;
-  return given.map(({ before, columns }) => (before ? { ...before, ...columns } : made[next++]!));
+  return writes.map(({ before, columns }) => (before ? { ...before, ...columns } : created[next++]!));
 }
 
 const asks: ReadonlySet<string> = new Set(["query", "platform", "label_membership_type"]);
@@ -101,7 +103,7 @@ const changedIn = (before: LabelRow, { columns }: Pick<LabelWrite, "columns">): 
 
 async function joinNew(store: ServerTx, rows: readonly { label_id: number; host_id: number }[]): Promise<void> {
   if (rows.length === 0) return;
-  for await (const some of parts(rows)) await store.labelMembers.insertMany(some);
+  for await (const batch of parts(rows)) await store.labelMembers.insertMany(batch);
   await notifyMembersChanged(
     store,
     rows.map(({ label_id }) => label_id),
@@ -112,8 +114,8 @@ async function joinNew(store: ServerTx, rows: readonly { label_id: number; host_
 export async function removeLabels(ctx: Context, rows: readonly Pick<LabelRow, "id" | "name">[]): Promise<void> {
   const { store } = ctx;
   const ids = rows.map(({ id }) => id);
-  for await (const some of parts(ids))
-    await store.labels.delete(some.length === 1 ? eq("id", some[0]!) : oneOf("id", some));
+  for await (const batch of parts(ids))
+    await store.labels.delete(batch.length === 1 ? eq("id", batch[0]!) : oneOf("id", batch));
   await recordActivities(ctx, "deleted_label", rows.map(aboutLabel));
   await notifyMembersChanged(store, ids);
 }

@@ -18,14 +18,14 @@ export interface Run {
 }
 
 /** What is stored of the machine that uses a host's key. */
-export interface KnownMachine {
+export interface StoredMachine {
   /** Null: nothing is known, as for agents of others. */
   readonly hardware_uuid: string | null;
   /** In the order in which they were first seen. */
   readonly runs: readonly Run[];
 }
 
-export const noMachine: KnownMachine = { hardware_uuid: null, runs: [] };
+export const noMachine: StoredMachine = { hardware_uuid: null, runs: [] };
 
 /**
  * - `same`: the current run.
@@ -48,46 +48,47 @@ export const agentRuns = limit({
   beyond: "The oldest are forgotten.",
 });
 
-export const currentRun = ({ runs }: KnownMachine): string | null =>
+export const currentRun = ({ runs }: StoredMachine): string | null =>
   runs.find(({ replaced_at }) => replaced_at === null)?.run ?? null;
 
-const isSameUuid = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+const isSameUuid = (uuid: string, other: string): boolean => uuid.toLowerCase() === other.toLowerCase();
 
 /**
  * Judges a call, and returns what is to be stored afterwards. Of two machines with one key, the one whose run was seen
  * first keeps it.
  */
 export function judge(
-  known: KnownMachine,
+  stored: StoredMachine,
   { run, hardware_uuid }: Machine,
   now: number,
-): [MachineVerdict, KnownMachine] {
-  if (known.hardware_uuid !== null && !isSameUuid(known.hardware_uuid, hardware_uuid)) return ["other hardware", known];
-  const { runs } = known;
+): [MachineVerdict, StoredMachine] {
+  if (stored.hardware_uuid !== null && !isSameUuid(stored.hardware_uuid, hardware_uuid))
+    return ["other hardware", stored];
+  const { runs } = stored;
   const current = runs.findIndex(({ replaced_at }) => replaced_at === null);
-  const at = runs.findIndex((one) => one.run === run);
+  const at = runs.findIndex((each) => each.run === run);
   if (at < 0) {
-    const replaced = runs.map((one) => (one.replaced_at === null ? { ...one, replaced_at: isoAt(now) } : one));
+    const replaced = runs.map((each) => (each.replaced_at === null ? { ...each, replaced_at: isoAt(now) } : each));
     return ["starts", { hardware_uuid, runs: [...replaced, { run, replaced_at: null }].slice(-agentRuns.max) }];
   }
-  if (at === current) return ["same", known];
-  if (at > current) return ["copy", known];
-  if (now - Date.parse(runs[at]!.replaced_at!) < LATE) return ["late", known];
-  return ["returns", { ...known, runs: returned(runs, at, now) }];
+  if (at === current) return ["same", stored];
+  if (at > current) return ["copy", stored];
+  if (now - Date.parse(runs[at]!.replaced_at!) < LATE) return ["late", stored];
+  return ["returns", { ...stored, runs: returned(runs, at, now) }];
 }
 
 /** An enrollment is sent once, at the start or after a key was refused, so it is never late. */
-export function judgeEnrollment(known: KnownMachine, machine: Machine, now: number): [MachineVerdict, KnownMachine] {
+export function judgeEnrollment(stored: StoredMachine, machine: Machine, now: number): [MachineVerdict, StoredMachine] {
   // The enrollment replaces the key, whoever had it.
-  const isOther = known.hardware_uuid !== null && !isSameUuid(known.hardware_uuid, machine.hardware_uuid);
-  const [verdict, next] = judge(isOther ? noMachine : known, machine, now);
+  const isOther = stored.hardware_uuid !== null && !isSameUuid(stored.hardware_uuid, machine.hardware_uuid);
+  const [verdict, next] = judge(isOther ? noMachine : stored, machine, now);
   if (verdict !== "late") return [verdict, next];
-  const at = known.runs.findIndex(({ run }) => run === machine.run);
-  return ["returns", { ...known, runs: returned(known.runs, at, now) }];
+  const at = stored.runs.findIndex(({ run }) => run === machine.run);
+  return ["returns", { ...stored, runs: returned(stored.runs, at, now) }];
 }
 
 const returned = (runs: readonly Run[], at: number, now: number): readonly Run[] =>
-  runs.map((one, i) => {
-    if (i === at) return { ...one, replaced_at: null };
-    return one.replaced_at === null ? { ...one, replaced_at: isoAt(now) } : one;
+  runs.map((each, i) => {
+    if (i === at) return { ...each, replaced_at: null };
+    return each.replaced_at === null ? { ...each, replaced_at: isoAt(now) } : each;
   });

@@ -3,7 +3,7 @@
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { eq, everything, exists, isNull, not, oneOf, or, type Predicate } from "../../platform/store/query.ts";
 import type { InsertOf } from "../../platform/store/table.ts";
-import type { KnownMachine } from "./machines.ts";
+import type { StoredMachine } from "./machines.ts";
 import { type Conflict, managedAgents } from "./tables.ts";
 
 /** Hosts on which a query engine or a managed agent has enrolled. */
@@ -20,7 +20,7 @@ export async function setAgentSeen(tx: ServerTx, hostId: number, now: string): P
 }
 
 /** The machine that uses the agent's key. */
-export async function setMachine(tx: ServerTx, hostId: number, machine: KnownMachine): Promise<void> {
+export async function setMachine(tx: ServerTx, hostId: number, machine: StoredMachine): Promise<void> {
   await tx.managedAgents.update({ where: eq("id", hostId), set: machine });
 }
 

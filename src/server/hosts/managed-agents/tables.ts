@@ -1,5 +1,5 @@
 import { idOf, json, type RowOf, table, text, time } from "../../platform/store/table.ts";
-import type { KnownMachine, Run } from "./machines.ts";
+import type { Run, StoredMachine } from "./machines.ts";
 
 declare module "../../platform/core/tables.ts" {
   interface Tables {
@@ -28,7 +28,7 @@ export interface Conflict {
 }
 
 /** What the server has stored of the machine of an agent. */
-export const machineOf = ({ hardware_uuid, runs }: RowOf<typeof managedAgents>): KnownMachine => ({
+export const machineOf = ({ hardware_uuid, runs }: RowOf<typeof managedAgents>): StoredMachine => ({
   hardware_uuid,
   runs,
 });

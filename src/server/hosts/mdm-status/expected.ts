@@ -25,10 +25,10 @@ export async function expectEnrollment(tx: ServerTx, hostIds: readonly number[])
 /** The reverse. Returns the hosts that still were only expected. */
 export async function expectNoEnrollment(tx: ServerTx, hostIds: readonly number[]): Promise<number[]> {
   const pending = and(oneOf("id", hostIds), eq("enrollment_status", "Pending"));
-  const found = await tx.hostMdm.pick(["id"], { where: pending });
+  const rows = await tx.hostMdm.pick(["id"], { where: pending });
   await tx.hostMdm.update({ where: pending, set: { enrollment_status: "Off" } });
   await setPortalError(tx, hostIds, false);
-  return found.map(({ id }) => id);
+  return rows.map(({ id }) => id);
 }
 
 /** Whether the portal could not assign a profile to the hosts. */

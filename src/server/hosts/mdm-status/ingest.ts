@@ -75,17 +75,17 @@ function startMdm(services: Services): SourceWriter<MdmInventory> {
     /** Stores new products, and plans the writes of the others. */
     async plan(reported) {
       const answers = await admitted(reported);
-      const known = new Map(
+      const stored = new Map(
         (await store.hostMdm.getMany(answers.map(({ hostId }) => hostId))).map((row) => [row.id, row]),
       );
       const pending = answers.flatMap(({ hostId }) =>
-        known.get(hostId)?.enrollment_status === "Pending" ? [hostId] : [],
+        stored.get(hostId)?.enrollment_status === "Pending" ? [hostId] : [],
       );
       const assigned = await assignedHostIds(store, pending);
       const ids = await solutions.ids(answers.flatMap(({ value }) => solutionOf(value) ?? []));
       const rows = answers.flatMap((answer) => {
         const solution = solutionOf(answer.value);
-        const old = known.get(answer.hostId);
+        const old = stored.get(answer.hostId);
         const solutionId = solution === null ? null : ids.of(solution);
         const row = rowOf(answer, solutionId, old, assigned.has(answer.hostId), clock.now());
         if (row === null) return [];
@@ -125,8 +125,8 @@ export const mdmInventory: InventorySource<MdmInventory> = {
   ],
   read({ rows, warn }) {
     const darwin = rows("mdm_darwin");
-    const found = darwin && darwinMdm(darwin, ownMdm, warn);
-    if (found) return found;
+    const mac = darwin && darwinMdm(darwin, ownMdm, warn);
+    if (mac) return mac;
     const windows = rows("mdm_windows");
     if (windows === null) return null;
     const registry = rows("os_windows");

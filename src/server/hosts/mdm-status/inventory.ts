@@ -12,7 +12,7 @@ export interface MdmInventory {
 }
 
 /** Identifies enrollments in this server's own MDM. */
-export interface OwnMdm {
+export interface ServerMdm {
   readonly name: string;
   /** Payload identifier of the macOS enrollment profile. */
   readonly payloadIdentifier?: string;
@@ -44,7 +44,7 @@ function enrollmentStatus(enrolled: boolean, automatic: boolean): MdmInventory["
 }
 
 /** Null: keep the stored value. */
-export function darwinMdm(rows: readonly AgentRow[], own: OwnMdm | undefined, warn: Warn): MdmInventory | null {
+export function darwinMdm(rows: readonly AgentRow[], ownMdm: ServerMdm | undefined, warn: Warn): MdmInventory | null {
   const row = rows[0];
   if (row === undefined || rows.length > 1) warn("mdm_darwin", `expected one row, got ${rows.length}`);
   if (row === undefined) return null;
@@ -56,13 +56,13 @@ export function darwinMdm(rows: readonly AgentRow[], own: OwnMdm | undefined, wa
   const automatic = isTrue(text(row, "installed_from_dep"));
   const url = withoutQuery(text(row, "server_url", 2048));
   const identifier = text(row, "payload_identifier");
-  const isOwn = own?.payloadIdentifier !== undefined && identifier === own.payloadIdentifier;
+  const isOwn = ownMdm?.payloadIdentifier !== undefined && identifier === ownMdm.payloadIdentifier;
   return {
     enrolled,
     installed_from_dep: automatic,
     enrollment_status: enrollmentStatus(enrolled, automatic),
     server_url: url,
-    name: isOwn ? own.name : mdmNameOfUrl(url),
+    name: isOwn ? ownMdm.name : mdmNameOfUrl(url),
     is_server: null,
   };
 }
@@ -75,7 +75,7 @@ const isForApps = (url: string): boolean =>
 export function windowsMdm(
   rows: readonly AgentRow[],
   installationType: string | null,
-  own: OwnMdm | undefined,
+  ownMdm: ServerMdm | undefined,
 ): MdmInventory {
   const keys = new Map<string, Map<string, string>>();
   for (const row of rows) {
@@ -94,13 +94,13 @@ export function windowsMdm(
   const url = withoutQuery(chosen?.get("DiscoveryServiceFullURL") ?? "");
   const enrolled = url !== "";
   const automatic = enrolled && Boolean(chosen?.get("AADResourceID"));
-  const isOwn = enrolled && own?.providerId !== undefined && chosen?.get("ProviderID") === own.providerId;
+  const isOwn = enrolled && ownMdm?.providerId !== undefined && chosen?.get("ProviderID") === ownMdm.providerId;
   return {
     enrolled,
     installed_from_dep: automatic,
     enrollment_status: enrollmentStatus(enrolled, automatic),
     server_url: url,
-    name: isOwn ? own.name : mdmNameOfUrl(url),
+    name: isOwn ? ownMdm.name : mdmNameOfUrl(url),
     is_server: installationType === null ? null : installationType.toLowerCase().includes("server"),
   };
 }

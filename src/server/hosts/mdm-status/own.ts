@@ -1,4 +1,4 @@
-import type { OwnMdm } from "./inventory.ts";
+import type { ServerMdm } from "./inventory.ts";
 
 /** This server among the products that manage hosts. The identifiers of its enrollments never change. */
-export const ownMdm = { name: "svc", payloadIdentifier: "com.svc.mdm", providerId: "svc" } as const satisfies OwnMdm;
+export const ownMdm = { name: "svc", payloadIdentifier: "com.svc.mdm", providerId: "svc" } as const satisfies ServerMdm;

@@ -48,10 +48,10 @@ interface EnrollmentCounts {
 
 /** Counts over the matching hosts, without Windows servers. */
 export async function enrollmentCounts({ store }: Context, where: Predicate): Promise<EnrollmentCounts> {
-  const own = and(eq("is_server", false), where.op === "all" ? everything : exists(hosts, "id", where));
+  const counted = and(eq("is_server", false), where.op === "all" ? everything : exists(hosts, "id", where));
   const [statuses, solutions] = await Promise.all([
-    store.hostMdm.groupCount("enrollment_status", own),
-    store.hostMdm.groupCount("solution_id", own),
+    store.hostMdm.groupCount("enrollment_status", counted),
+    store.hostMdm.groupCount("solution_id", counted),
   ]);
   const counts = new Map(statuses.map(({ value, count }) => [value, count]));
   const ids = solutions.flatMap(({ value }) => (typeof value === "number" ? [value] : []));
@@ -71,10 +71,10 @@ export async function enrollmentCounts({ store }: Context, where: Predicate): Pr
 type SummaryQuery = z.output<typeof hostDetailsApi.mdmSummary.query>;
 
 export function mdmSummary(ctx: Context, query: SummaryQuery): Promise<MdmSummary> {
-  const own = visible(ctx, "mdm:read");
-  return ctx.running.of(sharing).run(JSON.stringify(["mdm summary", own, query]), async () => {
+  const visibleHosts = visible(ctx, "mdm:read");
+  return ctx.running.of(sharing).run(JSON.stringify(["mdm summary", visibleHosts, query]), async () => {
     const platform = query.platform === undefined ? everything : eq("platform", query.platform);
-    const counts = await enrollmentCounts(ctx, and(own, inTeam(query.team_id), platform));
+    const counts = await enrollmentCounts(ctx, and(visibleHosts, inTeam(query.team_id), platform));
     return {
       counts_updated_at: ctx.clock.iso(),
       mobile_device_management_enrollment_status: {

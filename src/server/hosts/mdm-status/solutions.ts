@@ -27,12 +27,12 @@ export function createSolutions(store: Pick<ServerStore, "mdmSolutions">): Solut
   return {
     async ids(solutions) {
       const missing = new Map<string, Solution>();
-      const found = new Map<string, number>();
+      const ids = new Map<string, number>();
       for (const solution of solutions) {
         const key = keyOf(solution);
         const id = held.get(key);
         if (id === undefined) missing.set(key, solution);
-        else found.set(key, id);
+        else ids.set(key, id);
       }
       if (missing.size > 0) {
         const rows = await store.mdmSolutions.upsert(
@@ -42,10 +42,10 @@ export function createSolutions(store: Pick<ServerStore, "mdmSolutions">): Solut
         if (held.size >= CACHED_MAX) held.clear();
         [...missing.keys()].forEach((key, i) => {
           held.set(key, rows[i]!.id);
-          found.set(key, rows[i]!.id);
+          ids.set(key, rows[i]!.id);
         });
       }
-      return { of: (solution) => found.get(keyOf(solution))! };
+      return { of: (solution) => ids.get(keyOf(solution))! };
     },
     isCached: (solution) => held.has(keyOf(solution)),
     forget: () => held.clear(),

@@ -41,14 +41,14 @@ async function startMunki(services: Services): Promise<SourceWriter<Answer>> {
   const forget = () => held.clear();
 
   async function issueIds(issues: readonly MunkiIssue[]): Promise<ReadonlyMap<string, number>> {
-    const found = new Map<string, number>();
+    const ids = new Map<string, number>();
     const missing = new Map<string, MunkiIssue>();
     for (const issue of issues) {
       const id = held.get(keyOf(issue));
       if (id === undefined) missing.set(keyOf(issue), issue);
-      else found.set(keyOf(issue), id);
+      else ids.set(keyOf(issue), id);
     }
-    if (missing.size === 0) return found;
+    if (missing.size === 0) return ids;
     const rows = await store.munkiIssues.upsert(
       [...missing.values()].map(({ name, type }) => ({ name, type })),
       { on: ["name", "type"], set: [], returning: ["id"] },
@@ -56,14 +56,14 @@ async function startMunki(services: Services): Promise<SourceWriter<Answer>> {
     if (held.size >= CACHED_MAX) held.clear();
     [...missing.keys()].forEach((key, i) => {
       held.set(key, rows[i]!.id);
-      found.set(key, rows[i]!.id);
+      ids.set(key, rows[i]!.id);
     });
-    return found;
+    return ids;
   }
 
   /** Stores new issues, and plans the writes of the others. */
   async function plan(answers: readonly ReportedValue<Answer>[], now: number): Promise<SourcePlan> {
-    const known = new Map(
+    const stored = new Map(
       (await store.hostMunki.getMany(answers.map(({ hostId }) => hostId))).map((row) => [row.id, row]),
     );
     const sent = answers.flatMap(({ hostId, value: munki }) =>
@@ -82,13 +82,13 @@ async function startMunki(services: Services): Promise<SourceWriter<Answer>> {
     });
     const ids = await issueIds(reported.flatMap(({ issues }) => issues));
     const rows = reported.flatMap(({ hostId, version, issues }): HostMunkiRow[] => {
-      const old = known.get(hostId);
-      const own = [...new Set(issues.map((issue) => ids.get(keyOf(issue))!))].sort((a, b) => a - b);
-      if (old?.version === version && String(old.issue_ids) === String(own)) return [];
-      const since = Object.fromEntries(own.map((id) => [String(id), old?.since[String(id)] ?? isoAt(now)]));
-      return [{ id: hostId, version, issue_ids: own, since, updated_at: isoAt(now) }];
+      const old = stored.get(hostId);
+      const issueIdsOfHost = [...new Set(issues.map((issue) => ids.get(keyOf(issue))!))].sort((a, b) => a - b);
+      if (old?.version === version && String(old.issue_ids) === String(issueIdsOfHost)) return [];
+      const since = Object.fromEntries(issueIdsOfHost.map((id) => [String(id), old?.since[String(id)] ?? isoAt(now)]));
+      return [{ id: hostId, version, issue_ids: issueIdsOfHost, since, updated_at: isoAt(now) }];
     });
-    const gone = answers.flatMap(({ hostId, value }) => (value === "removed" && known.has(hostId) ? [hostId] : []));
+    const gone = answers.flatMap(({ hostId, value }) => (value === "removed" && stored.has(hostId) ? [hostId] : []));
     return rows.length + gone.length === 0 ? NOTHING_TO_WRITE : { write: (tx) => writeMunki(tx, rows, gone) };
   }
 
@@ -112,8 +112,8 @@ export const munkiSource: InventorySource<Answer> = {
     },
   ],
   read({ rows, warn }) {
-    const found = rows("munki");
-    return found && munkiInventory(found, warn);
+    const munkiRows = rows("munki");
+    return munkiRows && munkiInventory(munkiRows, warn);
   },
   start: startMunki,
 };

@@ -37,9 +37,9 @@ export function desktopAdminOfAll(
   ctx: Context,
   query: { team_id?: number | undefined },
 ): Promise<{ desktopadmin: DesktopAdmin }> {
-  const own = visible(ctx, "mdm:read");
-  return ctx.running.of(sharing).run(JSON.stringify(["desktopadmin", own, query]), async () => {
-    const macs = and(own, inTeam(query.team_id), eq("platform", "darwin"));
+  const visibleHosts = visible(ctx, "mdm:read");
+  return ctx.running.of(sharing).run(JSON.stringify(["desktopadmin", visibleHosts, query]), async () => {
+    const macs = and(visibleHosts, inTeam(query.team_id), eq("platform", "darwin"));
     const theirs = exists(hosts, "id", macs);
     const [versions, issues, mdm] = await Promise.all([
       ctx.store.hostMunki.groupCount("version", theirs),

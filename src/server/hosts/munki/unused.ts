@@ -11,15 +11,15 @@ export async function removeUnusedIssues(services: Services, signal: AbortSignal
   const { store, log } = services;
   const reported = await reportedIssues(store, signal);
   if (signal.aborted) return;
-  const known = new Set((await store.munkiIssues.pick(["id"])).map(({ id }) => id));
-  const unused = [...known].filter((id) => !reported.has(id));
+  const stored = new Set((await store.munkiIssues.pick(["id"])).map(({ id }) => id));
+  const unused = [...stored].filter((id) => !reported.has(id));
   const removed = await removeUnused(services, "munki_issues", unused, (ids) =>
     store.munkiIssues.delete(oneOf("id", ids)),
   );
   if (removed > 0) await store.notify(channels.munki, "");
   await forgetLost(
     store,
-    [...reported].filter((id) => !known.has(id)),
+    [...reported].filter((id) => !stored.has(id)),
     log,
   );
 }
@@ -44,8 +44,8 @@ async function forgetLost(
 ): Promise<void> {
   if (missing.length === 0) return;
   // The issues may have been inserted in the meantime.
-  const made = new Set((await store.munkiIssues.getMany(missing)).map(({ id }) => id));
-  const lost = missing.filter((id) => !made.has(id));
+  const stored = new Set((await store.munkiIssues.getMany(missing)).map(({ id }) => id));
+  const lost = missing.filter((id) => !stored.has(id));
   if (lost.length === 0) return;
   const hosts = await store.hostMunki.update({ where: has("issue_ids", ...lost), set: { issue_ids: [], since: {} } });
   await store.notify(channels.munki, "");

@@ -4,19 +4,19 @@ import type { StoredFile } from "../../../api/bodies.ts";
 import { days, hours, isoAt } from "../../platform/core/clock.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { and, eq, exists, lte, not } from "../../platform/store/query.ts";
-import { type KnownContent, knownContents } from "./known-contents.ts";
+import { type CachedContent, cachedContents } from "./cached-contents.ts";
 import { operations } from "./tables.ts";
 
 /** The content as it is stored, and the id of its file, if it is one; a text is read once for all hosts that get it. */
 export async function contentOf(
   { store, running }: Pick<Context, "store" | "running">,
   id: number,
-): Promise<{ readonly content: KnownContent; readonly fileId: number | null } | null> {
+): Promise<{ readonly content: CachedContent; readonly fileId: number | null } | null> {
   const where = eq("id", id);
   const [row] = await store.operationContents.pick(["digest", "file_id"], { where });
   if (row === undefined) return null;
   const load = async () => (await store.operationContents.get(id))?.content ?? "";
-  return { content: await running.of(knownContents).get(row.digest, load), fileId: row.file_id };
+  return { content: await running.of(cachedContents).get(row.digest, load), fileId: row.file_id };
 }
 
 /** A content that nothing refers to is deleted after this time. */

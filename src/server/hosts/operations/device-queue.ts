@@ -42,10 +42,10 @@ export async function nextOperation(
   hostId: number,
   lane: Lane,
   choose: Choose = first,
-  given?: readonly OpenOperation[],
+  openOperations?: readonly OpenOperation[],
 ): Promise<Next | null> {
   // Most devices have nothing to do: that needs no lock.
-  const open = given ?? (await backing.running.of(openOfDevices).add({ hostId, lane }));
+  const open = openOperations ?? (await backing.running.of(openOfDevices).add({ hostId, lane }));
   if (open.length === 0) return null;
   return backing.store.tx((store) => takeOperation({ ...backing, store }, hostId, lane, choose), operationLock(hostId));
 }
@@ -72,21 +72,21 @@ export async function nextOperations(
   backing: Deps,
   hostId: number,
   lane: Lane,
-  { again, room, open: given }: Batch,
+  { again, room, open: openOperations }: Batch,
 ): Promise<readonly Next[]> {
   const isWaiting = ({ state }: Pick<Operation, "state">) => again || state === "queued";
-  const open = given ?? (await backing.running.of(openOfDevices).add({ hostId, lane }));
+  const open = openOperations ?? (await backing.running.of(openOfDevices).add({ hostId, lane }));
   if (!open.some(isWaiting)) return [];
   return backing.store.tx(async (store) => {
-    const found: Next[] = [];
+    const taken: Next[] = [];
     let size = 0;
     for (const operation of (await openOperationRows(store, hostId, lane)).filter(isWaiting)) {
       const { content } = await sendContent({ ...backing, store }, operation);
-      found.push({ operation, content });
+      taken.push({ operation, content });
       size += content.length;
       if (size >= room) break;
     }
-    return found;
+    return taken;
   }, operationLock(hostId));
 }
 

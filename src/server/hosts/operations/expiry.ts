@@ -16,10 +16,10 @@ export async function forgetOperations(services: Services, signal?: AbortSignal)
   for (const { name, keptFor } of extensions.of(operationKinds)) {
     if (keptFor === undefined) continue;
     const where = and(eq("kind", name), lt("ended_at", isoAt(clock.now() - keptFor)));
-    for (let found = BATCH_SIZE; found === BATCH_SIZE && signal?.aborted !== true; await setImmediate()) {
+    for (let count = BATCH_SIZE; count === BATCH_SIZE && signal?.aborted !== true; await setImmediate()) {
       const ids = (await store.operations.pick(["id"], { where, limit: BATCH_SIZE })).map(({ id }) => id);
-      found = ids.length;
-      if (found > 0) gone += await store.operations.delete(oneOf("id", ids));
+      count = ids.length;
+      if (count > 0) gone += await store.operations.delete(oneOf("id", ids));
     }
   }
   return gone;

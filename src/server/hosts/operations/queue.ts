@@ -46,13 +46,13 @@ interface OperationRequest {
 }
 
 /** Adds an operation to the queue of each host, in the caller's transaction. Returns them in the order of the hosts. */
-export const addOperations = (inside: Context, kind: OperationKind, asked: OperationRequest): Promise<Operation[]> =>
+export const addOperations = (inside: Context, kind: OperationKind, request: OperationRequest): Promise<Operation[]> =>
   addDifferent(inside, kind, {
-    each: asked.hostIds.map((hostId) => ({ hostId, content: asked.content })),
-    timeout: asked.timeout,
+    each: request.hostIds.map((hostId) => ({ hostId, content: request.content })),
+    timeout: request.timeout,
   });
 
-interface AskedOfEach {
+interface RequestPerHost {
   readonly each: readonly { readonly hostId: number; readonly content: OperationContent }[];
   /** Seconds. */
   readonly timeout: number;
@@ -62,7 +62,7 @@ interface AskedOfEach {
 export async function addDifferent(
   inside: Context,
   kind: OperationKind,
-  { each, timeout }: AskedOfEach,
+  { each, timeout }: RequestPerHost,
 ): Promise<Operation[]> {
   if (each.length === 0) return [];
   const { store, clock, random, user } = inside;
@@ -128,8 +128,8 @@ export async function openOperationsOfRows(
   lane: Lane,
 ): Promise<ReadonlyMap<number, readonly OpenOperation[]>> {
   const ofHosts = exists(table, "host_id", where, "host_id");
-  const found = await store.operations.pick(shown, { where: and(isOpen, eq("lane", lane), ofHosts) });
-  return groupBy(found.sort(byTurn), ({ host_id }) => host_id);
+  const rows = await store.operations.pick(shown, { where: and(isOpen, eq("lane", lane), ofHosts) });
+  return groupBy(rows.sort(byTurn), ({ host_id }) => host_id);
 }
 
 /** `openOperations` with all columns. */
@@ -234,11 +234,11 @@ export async function answerOperation(
  * Stores the answer in the caller's transaction, under its host's lock. Repeated answers, and those to cancelled
  * operations, change nothing.
  */
-export async function storeAnswer(backing: Deps, operation: Operation, given: OperationResult): Promise<void> {
+export async function storeAnswer(backing: Deps, operation: Operation, answer: OperationResult): Promise<void> {
   // After it has expired, a late answer still shows the state of the host.
   if (!["queued", "sent", "expired"].includes(operation.state)) return;
   const kind = operationKind(backing, operation.kind);
-  const result = kind.stored ? await kind.stored(backing, operation, given) : given;
+  const result = kind.stored ? await kind.stored(backing, operation, answer) : answer;
   const state = kind.isDone(result) ? "answered" : "failed";
   await endOperation({ ...backing, user: service }, operation, { state, result });
 }

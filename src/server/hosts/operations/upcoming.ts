@@ -52,9 +52,11 @@ async function asSeen(
 ): Promise<ReadonlyMap<number, OperationActivity>> {
   const seen = new Map<number, OperationActivity>();
   const viewOf = ({ kind }: OpenOperation): OperationView | undefined => operationKind(ctx, kind).view;
-  for (const [view, own] of groupBy(open, viewOf)) {
-    const each = view ? await view.upcoming(ctx.store, host, own) : own.map((one) => scriptOf(ctx, host, one));
-    own.forEach(({ id }, i) => void seen.set(id, each[i]!));
+  for (const [view, operations] of groupBy(open, viewOf)) {
+    const each = view
+      ? await view.upcoming(ctx.store, host, operations)
+      : operations.map((operation) => scriptOf(ctx, host, operation));
+    operations.forEach(({ id }, i) => void seen.set(id, each[i]!));
   }
   return seen;
 }

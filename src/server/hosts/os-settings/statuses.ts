@@ -32,12 +32,12 @@ export function worstOf(statuses: Iterable<SettingStatus | null>): SettingStatus
  */
 export async function recordSettings(store: Store, kind: SettingKind, hosts: readonly HostSetting[]): Promise<void> {
   const sorted = [...hosts].sort((a, b) => a.id - b.id);
-  for await (const some of parts(sorted)) {
+  for await (const batch of parts(sorted)) {
     await store.hostSettings.upsert(
-      some.map(({ id, status }) => ({ id, [kind]: status })),
+      batch.map(({ id, status }) => ({ id, [kind]: status })),
       { on: ["id"], set: [kind], returning: [] },
     );
-    await settleHosts(store, kind, some);
+    await settleHosts(store, kind, batch);
   }
 }
 
@@ -53,13 +53,13 @@ export async function changingProfiles(
 ): Promise<void> {
   const ids = [...new Set(hostIds)].sort((a, b) => a - b);
   if (ids.length === 0) return;
-  for await (const some of parts(ids))
+  for await (const batch of parts(ids))
     await store.hostSettings.upsert(
-      some.map((id) => ({ id, profiles_changed_at: at })),
+      batch.map((id) => ({ id, profiles_changed_at: at })),
       { on: ["id"], set: ["profiles_changed_at"], returning: [] },
     );
   await work();
-  for await (const some of parts(ids)) await settleHosts(store, "profiles", await statusesOf(some));
+  for await (const batch of parts(ids)) await settleHosts(store, "profiles", await statusesOf(batch));
 }
 
 /**
@@ -68,9 +68,9 @@ export async function changingProfiles(
  */
 export async function moveSettings(store: Store, hostIds: readonly number[], teamId: number | null): Promise<void> {
   const ids = [...hostIds].sort((a, b) => a - b);
-  for await (const some of parts(ids))
+  for await (const batch of parts(ids))
     await store.hostSettings.upsert(
-      some.map((id) => ({ id, team: teamId ?? NO_TEAM })),
+      batch.map((id) => ({ id, team: teamId ?? NO_TEAM })),
       { on: ["id"], set: ["team"], returning: [] },
     );
 }
@@ -85,11 +85,11 @@ async function settleHosts(store: Store, kind: SettingKind, hosts: readonly Host
     rows.filter(({ team }) => team === null).map(({ id }) => id),
   );
   const changed = rows.flatMap((row) => {
-    const own = statuses.get(row.id) ?? null;
-    const status = worstOf(kinds.map((each) => (each === kind ? own : row[each])));
+    const reported = statuses.get(row.id) ?? null;
+    const status = worstOf(kinds.map((each) => (each === kind ? reported : row[each])));
     const team = row.team ?? teams.get(row.id) ?? null;
-    const isSame = own === row[kind] && status === row.status && team === row.team;
-    return isSame ? [] : [{ id: row.id, [kind]: own, status, team }];
+    const isSame = reported === row[kind] && status === row.status && team === row.team;
+    return isSame ? [] : [{ id: row.id, [kind]: reported, status, team }];
   });
   if (changed.length > 0) await store.hostSettings.updateEach(changed);
 }

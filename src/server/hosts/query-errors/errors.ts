@@ -60,11 +60,11 @@ export async function planErrors(
   const gone: number[] = [];
   const changed: NewError[] = [];
   for (const { hostId, of, errors, succeeded } of reports) {
-    const own = stored.filter((row) => row.host_id === hostId);
-    const before = new Map(own.flatMap((row) => (row[of] === null ? [] : [[row[of], row] as const])));
+    const hostErrors = stored.filter((row) => row.host_id === hostId);
+    const before = new Map(hostErrors.flatMap((row) => (row[of] === null ? [] : [[row[of], row] as const])));
     for (const [id, row] of before)
       if (!errors.has(id) && (succeeded === "all" || succeeded.has(id))) gone.push(row.id);
-    let room = ERRORS_OF_HOST.max - own.length;
+    let room = ERRORS_OF_HOST.max - hostErrors.length;
     for (const [id, text] of errors) {
       const message = text.trim().slice(0, ERROR_TEXT.max) || NO_REASON;
       const row = before.get(id);

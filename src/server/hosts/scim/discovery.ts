@@ -36,7 +36,7 @@ const resourceType = (place: string, name: string, schema: string, extensions: r
   name,
   endpoint: `/${name}s`,
   schema,
-  schemaExtensions: extensions.map((one) => ({ schema: one, required: false })),
+  schemaExtensions: extensions.map((extension) => ({ schema: extension, required: false })),
   meta: { resourceType: "ResourceType", location: `${place}/ResourceTypes/${name}` },
 });
 

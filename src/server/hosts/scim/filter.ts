@@ -25,7 +25,7 @@ const literal = /^("(?:[^"\\]|\\.)*"|true|false|-?\d+(?:\.\d+)?)/i;
 
 /** Throws `invalidFilter` for what is not such a filter. */
 export function parseFilter(text: string): Condition[] {
-  const found: Condition[] = [];
+  const conditions: Condition[] = [];
   let rest = text.trim();
   const bad = (reason: string) => scimError("invalidFilter", `the filter ${JSON.stringify(text)} ${reason}`);
   const take = (pattern: RegExp, what: string): string => {
@@ -50,9 +50,9 @@ export function parseFilter(text: string): Condition[] {
     }
     const comparison = take(operator, "operator").toLowerCase();
     if (comparison !== "eq") throw bad(`has the operator ${comparison}; only eq is supported`);
-    found.push({ attribute, value: literalOf(take(literal, "value")), ...(of === undefined ? {} : { of }) });
-    if (rest.trim() === "") return found;
-    if (found.length === MOST) throw bad("is too long");
+    conditions.push({ attribute, value: literalOf(take(literal, "value")), ...(of === undefined ? {} : { of }) });
+    if (rest.trim() === "") return conditions;
+    if (conditions.length === MOST) throw bad("is too long");
     const joint = take(/^\s+([A-Za-z]+)(?=\s)/, "and");
     if (joint.toLowerCase() !== "and") throw bad(`has the operator ${joint}; only and is supported`);
   }

@@ -50,7 +50,9 @@ export async function keepPeople(
   const byId = new Map(page.map((person) => [person.id, person]));
   const people = new Map([...byId.values()].map((person) => [person.userPrincipalName.toLowerCase(), person]));
   const ids = [...people.values()].map(({ id }) => id);
-  const own = new Map((await tx.scimUsers.list({ where: oneOf("directory_id", ids) })).map((x) => [x.directory_id, x]));
+  const stored = new Map(
+    (await tx.scimUsers.list({ where: oneOf("directory_id", ids) })).map((x) => [x.directory_id, x]),
+  );
   const holders = await tx.scimUsers.list({ where: oneOf("user_name_key", [...people.keys()]) });
   const isOther = (row: UserRow) => row.directory_id !== people.get(row.user_name_key)?.id;
   const { provider = [], directory = [] } = Object.fromEntries(
@@ -65,7 +67,7 @@ export async function keepPeople(
   const changed: (Columns & { id: number })[] = [];
   const kept = new Map<string, number>();
   for (const [key, person] of people) {
-    const row = own.get(person.id);
+    const row = stored.get(person.id);
     const rowOfProvider = providersId.get(key);
     if (rowOfProvider !== undefined && row) superseded.push(row.id);
     if (rowOfProvider === undefined && !row) added.push(person);
@@ -121,19 +123,19 @@ export async function keepGroup(
   now: string,
 ): Promise<void> {
   const columns = { display_name: group.displayName, display_name_key: group.displayName.toLowerCase() };
-  const own = await tx.scimGroups.first({ where: eq("directory_id", group.id) });
+  const stored = await tx.scimGroups.first({ where: eq("directory_id", group.id) });
   const holder = await tx.scimGroups.first({ where: eq("display_name_key", columns.display_name_key) });
   if (holder !== null && holder.directory_id === null) {
-    if (own) await removeGroups(tx, [own.id]);
+    if (stored) await removeGroups(tx, [stored.id]);
     return;
   }
-  if (holder !== null && holder.id !== own?.id) {
+  if (holder !== null && holder.id !== stored?.id) {
     const name = aside(holder.directory_id!);
     const set = { display_name: name, display_name_key: name, updated_at: now };
     await tx.scimGroups.update({ where: eq("id", holder.id), set });
   }
   const row =
-    own ?? (await tx.scimGroups.insert({ ...columns, directory_id: group.id, created_at: now, updated_at: now }));
+    stored ?? (await tx.scimGroups.insert({ ...columns, directory_id: group.id, created_at: now, updated_at: now }));
   if (row.display_name !== columns.display_name) {
     await tx.scimGroups.update({ where: eq("id", row.id), set: { ...columns, updated_at: now } });
     await announceAll(tx);

@@ -33,7 +33,7 @@ function showsMembers({ attributes, excludedAttributes = "" }: ShownAttributes):
   return attributes === undefined || attributes.trim() === "" || /(^|[,:\s])members\b/i.test(attributes);
 }
 
-const conditions: Readonly<Record<string, (given: Condition) => Predicate>> = {
+const conditions: Readonly<Record<string, (condition: Condition) => Predicate>> = {
   displayname: ({ value }) => eq("display_name_key", value.toLowerCase()),
   externalid: ({ value }) => eq("external_id", value),
   id: ({ value }) => eq("id", groupIdOf(value) ?? 0),
@@ -44,10 +44,10 @@ const conditions: Readonly<Record<string, (given: Condition) => Predicate>> = {
 function filterOf(text: string | undefined): Predicate {
   if (text === undefined || text.trim() === "") return and();
   return and(
-    ...parseFilter(text).map((given) => {
-      const condition = Object.hasOwn(conditions, given.attribute) ? conditions[given.attribute] : undefined;
-      if (!condition || given.of) throw scimError("invalidFilter", `groups cannot be filtered by ${given.attribute}`);
-      return condition(given);
+    ...parseFilter(text).map((parsed) => {
+      const condition = Object.hasOwn(conditions, parsed.attribute) ? conditions[parsed.attribute] : undefined;
+      if (!condition || parsed.of) throw scimError("invalidFilter", `groups cannot be filtered by ${parsed.attribute}`);
+      return condition(parsed);
     }),
   );
 }
@@ -111,9 +111,9 @@ interface Columns {
   readonly display_name: string;
 }
 
-async function checkUnique(store: ServerTx, { display_name: name }: Columns, own = 0): Promise<void> {
+async function checkUnique(store: ServerTx, { display_name: name }: Columns, groupId = 0): Promise<void> {
   const other = await store.scimGroups.first({ where: eq("display_name_key", name.toLowerCase()) });
-  if (other && other.id !== own) throw notUnique(`a group with the displayName ${JSON.stringify(name)} exists`);
+  if (other && other.id !== groupId) throw notUnique(`a group with the displayName ${JSON.stringify(name)} exists`);
 }
 
 const about = ({ id, display_name }: Pick<GroupRow, "id" | "display_name">) => ({
@@ -121,10 +121,10 @@ const about = ({ id, display_name }: Pick<GroupRow, "id" | "display_name">) => (
   display_name,
 });
 
-export async function createGroup(ctx: Context, given: ScimGroupInput): Promise<ScimGroup> {
+export async function createGroup(ctx: Context, input: ScimGroupInput): Promise<ScimGroup> {
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    const columns = { external_id: given.externalId ?? null, display_name: given.displayName };
+    const columns = { external_id: input.externalId ?? null, display_name: input.displayName };
     await checkUnique(store, columns);
     const now = ctx.clock.iso();
     const row = await store.scimGroups.insert({
@@ -133,16 +133,16 @@ export async function createGroup(ctx: Context, given: ScimGroupInput): Promise<
       created_at: now,
       updated_at: now,
     });
-    await addMembers(store, row.id, idsOf(given.members ?? []));
+    await addMembers(store, row.id, idsOf(input.members ?? []));
     await recordActivity(inside, "created_scim_group", about(row));
     return viewOf(inside, row);
   }, SCIM_LOCK_OPTIONS);
 }
 
-export const replaceGroup = (ctx: Context, id: string, given: ScimGroupInput): Promise<ScimGroup> =>
+export const replaceGroup = (ctx: Context, id: string, input: ScimGroupInput): Promise<ScimGroup> =>
   change(ctx, id, async (store, before) => {
-    const columns = { external_id: given.externalId ?? null, display_name: given.displayName };
-    return { columns, moved: await setMembers(store, before.id, idsOf(given.members ?? [])) };
+    const columns = { external_id: input.externalId ?? null, display_name: input.displayName };
+    return { columns, moved: await setMembers(store, before.id, idsOf(input.members ?? [])) };
   });
 
 export const patchGroup = (ctx: Context, id: string, { Operations }: ScimPatch): Promise<ScimGroup> =>
@@ -172,11 +172,11 @@ export const patchGroup = (ctx: Context, id: string, { Operations }: ScimPatch):
 /** References in a value: a list, one object, or an id. */
 function referencesIn(value: unknown): { value: string; type?: string }[] {
   const all = Array.isArray(value) ? value : [value];
-  return all.map((one) => {
-    if (typeof one === "string") return { value: one };
-    if (!isRecord(one) || typeof one.value !== "string")
+  return all.map((reference) => {
+    if (typeof reference === "string") return { value: reference };
+    if (!isRecord(reference) || typeof reference.value !== "string")
       throw scimError("invalidValue", "a member must be an object with the id of a user as its value");
-    return { value: one.value, ...(typeof one.type === "string" ? { type: one.type } : {}) };
+    return { value: reference.value, ...(typeof reference.type === "string" ? { type: reference.type } : {}) };
   });
 }
 
@@ -190,10 +190,10 @@ async function patchMembers(
   const isEmpty = value === undefined || value === null;
   if (filter !== null) {
     // members[value eq "7"]
-    const [one, ...more] = filter;
-    if (verb !== "remove" || sub !== null || one?.attribute !== "value" || more.length > 0)
+    const [condition, ...more] = filter;
+    if (verb !== "remove" || sub !== null || condition?.attribute !== "value" || more.length > 0)
       throw scimError("invalidPath", 'members can be removed by members[value eq "id"]; nothing else has a filter');
-    const id = userIdOf(one.value);
+    const id = userIdOf(condition.value);
     return id !== null && removeMembers(store, groupId, [id]);
   }
   if (sub !== null) throw scimError("invalidPath", "the attributes of members cannot be changed");

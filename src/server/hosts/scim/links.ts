@@ -20,13 +20,13 @@ async function linkHosts(tx: ServerTx, hostIds: readonly number[]): Promise<numb
     where: and(oneOf("host_id", hostIds), eq("source", IDP_SOURCE)),
   });
   const logins = [...new Set(accounts.map(({ email }) => email.toLowerCase()))];
-  const found = groupBy(
+  const loginsByText = groupBy(
     await tx.scimLogins.pick(["login", "user_id", "kind"], { where: oneOf("login", logins) }),
     ({ login }) => login,
   );
   const personOf = new Map<number, number>();
   for (const { host_id, email } of accounts) {
-    const [best] = [...(found.get(email.toLowerCase()) ?? [])].sort(
+    const [best] = [...(loginsByText.get(email.toLowerCase()) ?? [])].sort(
       (a, b) => Number(a.kind === "email") - Number(b.kind === "email") || a.user_id - b.user_id,
     );
     if (best) personOf.set(host_id, best.user_id);
@@ -52,8 +52,8 @@ export async function hostsOfPeople(
   logins: readonly string[] = [],
 ): Promise<number[]> {
   const ids = new Set<number>();
-  for await (const some of parts(userIds))
-    for (const { id } of await tx.hostEndUsers.pick(["id"], { where: oneOf("user_id", some) })) ids.add(id);
+  for await (const batch of parts(userIds))
+    for (const { id } of await tx.hostEndUsers.pick(["id"], { where: oneOf("user_id", batch) })) ids.add(id);
   if (logins.length > 0) {
     const where = and(eq("source", IDP_SOURCE), same("email", ...logins));
     for (const { host_id } of await tx.hostEmails.pick(["host_id"], { where })) ids.add(host_id);
@@ -63,7 +63,7 @@ export async function hostsOfPeople(
 
 /** After a person's attributes or accounts have changed. */
 export async function relink(tx: ServerTx, hostIds: readonly number[]): Promise<void> {
-  for await (const some of parts(hostIds)) await linkHosts(tx, some);
+  for await (const batch of parts(hostIds)) await linkHosts(tx, batch);
   await announce(tx, hostIds);
 }
 

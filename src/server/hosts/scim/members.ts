@@ -51,13 +51,15 @@ export function idsOf(references: readonly { readonly value: string; readonly ty
 /** Adds people to the group. Throws if one does not exist. Returns whether any is new. */
 export async function addMembers(store: ServerTx, groupId: number, ids: readonly number[]): Promise<boolean> {
   const joined: number[] = [];
-  for await (const some of parts(ids)) {
-    const known = new Set((await store.scimUsers.pick(["id"], { where: oneOf("id", some) })).map(({ id }) => id));
-    const unknown = some.find((id) => !known.has(id));
+  for await (const batch of parts(ids)) {
+    const existing = new Set((await store.scimUsers.pick(["id"], { where: oneOf("id", batch) })).map(({ id }) => id));
+    const unknown = batch.find((id) => !existing.has(id));
     if (unknown !== undefined) throw scimError("invalidValue", `members: there is no user "${unknown}"`);
-    const own = and(eq("group_id", groupId), oneOf("user_id", some));
-    const before = new Set((await store.scimMembers.pick(["user_id"], { where: own })).map(({ user_id }) => user_id));
-    const fresh = some.filter((id) => !before.has(id));
+    const memberships = and(eq("group_id", groupId), oneOf("user_id", batch));
+    const before = new Set(
+      (await store.scimMembers.pick(["user_id"], { where: memberships })).map(({ user_id }) => user_id),
+    );
+    const fresh = batch.filter((id) => !before.has(id));
     if (fresh.length === 0) continue;
     await store.scimMembers.insertMany(fresh.map((user_id) => ({ group_id: groupId, user_id })));
     for (const id of fresh) joined.push(id);
@@ -68,18 +70,18 @@ export async function addMembers(store: ServerTx, groupId: number, ids: readonly
 
 export async function removeMembers(store: ServerTx, groupId: number, ids: readonly number[]): Promise<boolean> {
   let removed = 0;
-  for await (const some of parts(ids))
-    removed += await store.scimMembers.delete(and(eq("group_id", groupId), oneOf("user_id", some)));
+  for await (const batch of parts(ids))
+    removed += await store.scimMembers.delete(and(eq("group_id", groupId), oneOf("user_id", batch)));
   if (removed > 0) await announcePeople(store, ids);
   return removed > 0;
 }
 
 /** Makes these people the only members. Only the differences are written. */
 export async function setMembers(store: ServerTx, groupId: number, ids: readonly number[]): Promise<boolean> {
-  const wanted = new Set(ids);
+  const desired = new Set(ids);
   const leaving: number[] = [];
   for await (const page of store.scimMembers.pages({ where: eq("group_id", groupId) }, 5_000, ["user_id"]))
-    for (const { user_id } of page) if (!wanted.has(user_id)) leaving.push(user_id);
+    for (const { user_id } of page) if (!desired.has(user_id)) leaving.push(user_id);
   const removed = await removeMembers(store, groupId, leaving);
   return (await addMembers(store, groupId, ids)) || removed;
 }

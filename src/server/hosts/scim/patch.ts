@@ -30,12 +30,12 @@ function parsePath(text: string): Path {
   if (lower === ENTERPRISE) return { attribute: ENTERPRISE, filter: null, sub: null };
   if (lower.startsWith(`${ENTERPRISE}:`))
     return { attribute: ENTERPRISE, filter: null, sub: lower.slice(ENTERPRISE.length + 1) };
-  const own = text.trim().slice(-attributeName(lower).length);
+  const path = text.trim().slice(-attributeName(lower).length);
   // Attributes of other schemas are not kept.
-  if (own.toLowerCase().startsWith("urn:")) return { attribute: lower, filter: null, sub: null };
-  const name = /^[A-Za-z$][\w$-]*/.exec(own)?.[0];
+  if (path.toLowerCase().startsWith("urn:")) return { attribute: lower, filter: null, sub: null };
+  const name = /^[A-Za-z$][\w$-]*/.exec(path)?.[0];
   if (name === undefined) throw bad();
-  let rest = own.slice(name.length);
+  let rest = path.slice(name.length);
   let filter: Condition[] | null = null;
   if (rest.startsWith("[")) {
     const end = closing(rest);
@@ -54,7 +54,7 @@ export function changesOf(operation: Operation): { verb: Verb; path: Path; value
   if (path !== undefined && path.trim() !== "") return [{ verb, path: parsePath(path), value }];
   if (verb === "remove") throw scimError("noTarget", "remove needs a path");
   if (!isRecord(value)) throw scimError("invalidValue", "an operation without a path needs an object as its value");
-  return Object.entries(value).map(([key, one]) => ({ verb, path: parsePath(key), value: one }));
+  return Object.entries(value).map(([key, part]) => ({ verb, path: parsePath(key), value: part }));
 }
 
 type Attributes = Record<string, unknown>;
@@ -98,18 +98,18 @@ export function patched(before: Attributes, operations: readonly Operation[]): A
 const isEmpty = (value: unknown): boolean => value === null || value === undefined;
 
 function patchObject(after: Attributes, name: string, verb: Verb, { sub }: Path, value: unknown): void {
-  const own = isRecord(after[name]) ? { ...(after[name] as Attributes) } : {};
+  const attributes = isRecord(after[name]) ? { ...(after[name] as Attributes) } : {};
   if (sub === null) {
     if (verb === "remove") {
       delete after[name];
       return;
     }
     if (!isRecord(value)) throw scimError("invalidValue", `${name} must be an object`);
-    for (const [key, one] of Object.entries(value)) own[subName(key)] = one;
-  } else if (verb === "remove") delete own[subName(sub)];
-  else own[subName(sub)] = value;
-  for (const [key, one] of Object.entries(own)) if (isEmpty(one)) delete own[key];
-  after[name] = own;
+    for (const [key, part] of Object.entries(value)) attributes[subName(key)] = part;
+  } else if (verb === "remove") delete attributes[subName(sub)];
+  else attributes[subName(sub)] = value;
+  for (const [key, part] of Object.entries(attributes)) if (isEmpty(part)) delete attributes[key];
+  after[name] = attributes;
 }
 
 const emailsIn = ({ emails }: Attributes): Attributes[] => (Array.isArray(emails) ? emails.filter(isRecord) : []);
@@ -117,46 +117,48 @@ const emailsIn = ({ emails }: Attributes): Attributes[] => (Array.isArray(emails
 /** The entries of a value: a list, one object, or a bare address. */
 function entriesOf(value: unknown): Attributes[] {
   const all = Array.isArray(value) ? value : [value];
-  return all.map((one) => {
-    if (typeof one === "string") return { value: one };
-    if (!isRecord(one)) throw scimError("invalidValue", "an email address must be an object with a value");
-    return Object.fromEntries(Object.entries(one).map(([key, part]) => [subName(key), part]));
+  return all.map((email) => {
+    if (typeof email === "string") return { value: email };
+    if (!isRecord(email)) throw scimError("invalidValue", "an email address must be an object with a value");
+    return Object.fromEntries(Object.entries(email).map(([key, part]) => [subName(key), part]));
   });
 }
 
 const fits = (entry: Attributes, { attribute, value }: Condition): boolean =>
   String(entry[subName(attribute)] ?? "").toLowerCase() === value.toLowerCase();
 
-function patchedEmails(own: Attributes[], verb: Verb, { filter, sub }: Path, value: unknown): Attributes[] {
+function patchedEmails(emails: Attributes[], verb: Verb, { filter, sub }: Path, value: unknown): Attributes[] {
   if (filter === null && sub === null) {
     if (verb === "replace") return isEmpty(value) ? [] : entriesOf(value);
-    if (verb === "add") return joined(own, entriesOf(value));
+    if (verb === "add") return joined(emails, entriesOf(value));
     if (isEmpty(value)) return [];
     const gone = new Set(entriesOf(value).map((entry) => String(entry.value).toLowerCase()));
-    return own.filter((entry) => !gone.has(String(entry.value).toLowerCase()));
+    return emails.filter((entry) => !gone.has(String(entry.value).toLowerCase()));
   }
   const isMeant = (entry: Attributes) => (filter ?? []).every((condition) => fits(entry, condition));
-  if (verb === "remove" && sub === null) return own.filter((entry) => !isMeant(entry));
+  if (verb === "remove" && sub === null) return emails.filter((entry) => !isMeant(entry));
   const field = sub === null ? null : subName(sub);
   const change = (entry: Attributes): Attributes => {
     if (field === null) return { ...entry, ...entriesOf(value)[0] };
     const { [field]: _removed, ...rest } = entry;
     return verb === "remove" || isEmpty(value) ? rest : { ...rest, [field]: value };
   };
-  const changed = own.map((entry) => (isMeant(entry) ? change(entry) : entry));
+  const changed = emails.map((entry) => (isMeant(entry) ? change(entry) : entry));
   // Providers replace the work address of people who have none yet.
-  if (verb !== "remove" && !own.some(isMeant))
+  if (verb !== "remove" && !emails.some(isMeant))
     changed.push(
-      change(Object.fromEntries((filter ?? []).map(({ attribute, value: given }) => [subName(attribute), given]))),
+      change(
+        Object.fromEntries((filter ?? []).map(({ attribute, value: required }) => [subName(attribute), required])),
+      ),
     );
   // An address without a value is none.
   return changed.filter((entry) => !isEmpty(entry.value));
 }
 
 /** A new primary address takes the place of the old one. */
-function joined(own: readonly Attributes[], more: readonly Attributes[]): Attributes[] {
+function joined(emails: readonly Attributes[], more: readonly Attributes[]): Attributes[] {
   const isSame = (a: Attributes, b: Attributes) => a.value === b.value && a.type === b.type;
-  const rest = own.filter((entry) => !more.some((one) => isSame(one, entry)));
+  const rest = emails.filter((entry) => !more.some((email) => isSame(email, entry)));
   const hasPrimary = more.some(({ primary }) => primary === true);
   return [...rest.map((entry) => (hasPrimary ? { ...entry, primary: false } : entry)), ...more];
 }

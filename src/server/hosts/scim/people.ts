@@ -64,9 +64,9 @@ export async function groupsOfUsers(
   const groupIds = [...new Set(members.map(({ group_id }) => group_id))];
   const groups = byId(await store.scimGroups.pick(["id", "display_name"], { where: oneOf("id", groupIds) }));
   return new Map(
-    [...groupBy(members, ({ user_id }) => user_id)].map(([userId, own]) => [
+    [...groupBy(members, ({ user_id }) => user_id)].map(([userId, memberships]) => [
       userId,
-      own
+      memberships
         .flatMap(({ group_id }) => groups.get(group_id) ?? [])
         .sort((a, b) => compareText(a.display_name, b.display_name))
         .slice(0, GROUPS_MAX),

@@ -28,7 +28,7 @@ const login = (kind: "user_name" | "email", value: string, type?: string): Predi
     and(eq("login", value.toLowerCase()), eq("kind", kind), ...(type === undefined ? [] : [eq("type", type)])),
   );
 
-const conditions: Readonly<Record<string, (given: Condition) => Predicate>> = {
+const conditions: Readonly<Record<string, (condition: Condition) => Predicate>> = {
   username: ({ value }) => eq("user_name_key", value.toLowerCase()),
   externalid: ({ value }) => eq("external_id", value),
   id: ({ value }) => eq("id", userIdOf(value) ?? 0),
@@ -50,10 +50,10 @@ const conditions: Readonly<Record<string, (given: Condition) => Predicate>> = {
 function filterOf(text: string | undefined): Predicate {
   if (text === undefined || text.trim() === "") return and();
   return and(
-    ...parseFilter(text).map((given) => {
-      const condition = Object.hasOwn(conditions, given.attribute) ? conditions[given.attribute] : undefined;
-      if (!condition) throw scimError("invalidFilter", `people cannot be filtered by ${given.attribute}`);
-      return condition(given);
+    ...parseFilter(text).map((parsed) => {
+      const condition = Object.hasOwn(conditions, parsed.attribute) ? conditions[parsed.attribute] : undefined;
+      if (!condition) throw scimError("invalidFilter", `people cannot be filtered by ${parsed.attribute}`);
+      return condition(parsed);
     }),
   );
 }
@@ -72,10 +72,10 @@ export async function getUser(ctx: Context, id: string): Promise<ScimUser> {
 
 export type Columns = Omit<InsertOf<typeof scimUsers>, "id" | "created_at" | "updated_at" | "directory_id">;
 
-function columnsOf(given: ScimUserInput): Columns {
-  const { name = {}, userName } = given;
-  const primary = (given.emails ?? []).findIndex(({ primary: is }) => is === true);
-  const emails = (given.emails ?? []).map(
+function columnsOf(input: ScimUserInput): Columns {
+  const { name = {}, userName } = input;
+  const primary = (input.emails ?? []).findIndex(({ primary: is }) => is === true);
+  const emails = (input.emails ?? []).map(
     ({ value, type }, at): StoredEmail => ({
       value: value.trim(),
       ...(type === undefined ? {} : { type }),
@@ -84,15 +84,15 @@ function columnsOf(given: ScimUserInput): Columns {
     }),
   );
   return {
-    external_id: given.externalId ?? null,
+    external_id: input.externalId ?? null,
     user_name: userName,
     user_name_key: userName.toLowerCase(),
     formatted_name: name.formatted ?? "",
     given_name: name.givenName ?? "",
     family_name: name.familyName ?? "",
-    display_name: given.displayName ?? "",
-    department: (given[scimUrns.enterprise]?.department ?? "").trim(),
-    active: given.active ?? true,
+    display_name: input.displayName ?? "",
+    department: (input[scimUrns.enterprise]?.department ?? "").trim(),
+    active: input.active ?? true,
     emails,
   };
 }
@@ -102,17 +102,17 @@ const loginsOf = ({ user_name_key, emails }: Pick<Columns, "user_name_key" | "em
   ...emails.map(({ value, type = "" }) => ({ login: value.toLowerCase(), kind: "email" as const, type })),
 ];
 
-async function checkUnique(store: ServerTx, { user_name, user_name_key }: Columns, own = 0): Promise<void> {
+async function checkUnique(store: ServerTx, { user_name, user_name_key }: Columns, userId = 0): Promise<void> {
   const other = await store.scimUsers.first({ where: eq("user_name_key", user_name_key) });
-  if (other && other.id !== own) throw notUnique(`a user with the userName ${JSON.stringify(user_name)} exists`);
+  if (other && other.id !== userId) throw notUnique(`a user with the userName ${JSON.stringify(user_name)} exists`);
 }
 
 const about = ({ id, user_name }: Pick<UserRow, "id" | "user_name">) => ({ scim_user_id: id, user_name });
 
-export async function createUser(ctx: Context, given: ScimUserInput): Promise<ScimUser> {
+export async function createUser(ctx: Context, input: ScimUserInput): Promise<ScimUser> {
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    const columns = columnsOf(given);
+    const columns = columnsOf(input);
     await checkUnique(store, columns);
     const now = ctx.clock.iso();
     const row = await store.scimUsers.insert({ ...columns, created_at: now, updated_at: now });
@@ -129,19 +129,19 @@ export async function keepLogins(
   rows: readonly Pick<UserRow, "id" | "user_name_key" | "emails">[],
 ): Promise<void> {
   const userIds = rows.map(({ id }) => id);
-  const logins = rows.flatMap((row) => loginsOf(row).map((one) => ({ ...one, user_id: row.id })));
+  const logins = rows.flatMap((row) => loginsOf(row).map((entry) => ({ ...entry, user_id: row.id })));
   await store.scimLogins.delete(oneOf("user_id", userIds));
   await store.scimLogins.insertMany(logins);
   const hosts = await hostsOfPeople(
     store,
     userIds,
-    logins.map((one) => one.login),
+    logins.map((entry) => entry.login),
   );
   await relink(store, hosts);
 }
 
-export const replaceUser = (ctx: Context, id: string, given: ScimUserInput): Promise<ScimUser> =>
-  change(ctx, id, () => given);
+export const replaceUser = (ctx: Context, id: string, input: ScimUserInput): Promise<ScimUser> =>
+  change(ctx, id, () => input);
 
 export const patchUser = (ctx: Context, id: string, { Operations }: ScimPatch): Promise<ScimUser> =>
   change(ctx, id, async (before, inside) => {

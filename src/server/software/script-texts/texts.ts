@@ -1,6 +1,6 @@
 // Texts of scripts: what is accepted, and where they are kept.
 import { createHash } from "node:crypto";
-import { knownContents } from "../../hosts/operations/known-contents.ts";
+import { cachedContents } from "../../hosts/operations/cached-contents.ts";
 import { parts } from "../../platform/core/concurrency/parts.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { invalid } from "../../platform/core/errors.ts";
@@ -56,7 +56,7 @@ export async function scriptText(store: ServerTx, id: number): Promise<string> {
 export async function knownTextOf({ store, running }: Pick<Context, "store" | "running">, id: number): Promise<string> {
   const [row] = await store.scriptTexts.pick(["digest"], { where: eq("id", id) });
   if (row === undefined) return "";
-  return (await running.of(knownContents).get(row.digest, () => scriptText(store, id))).text;
+  return (await running.of(cachedContents).get(row.digest, () => scriptText(store, id))).text;
 }
 
 /** Columns of the texts of scripts, each text once. */

@@ -37,8 +37,8 @@ export function answersOf(name: Fixture): DetailResults {
   );
 }
 
-export const context = (known: HostContext["known"] = {}, more: Partial<HostContext> = {}): HostContext => ({
-  known,
+export const context = (stored: HostContext["stored"] = {}, more: Partial<HostContext> = {}): HostContext => ({
+  stored,
   now: NOW,
   publicIp: "203.0.113.5",
   ...more,
@@ -66,7 +66,7 @@ export function read(results: DetailResults, ctx: HostContext) {
   };
 }
 
-export const changesOf = (name: Fixture, known: HostContext["known"] = {}) => read(answersOf(name), context(known));
+export const changesOf = (name: Fixture, known: HostContext["stored"] = {}) => read(answersOf(name), context(known));
 
 /** Results invented for a test: rows, or a failure. */
 export function answers(made: Record<string, unknown[] | "failed">): DetailResults {
@@ -81,6 +81,6 @@ export function answers(made: Record<string, unknown[] | "failed">): DetailResul
 
 export const changes = (
   made: Record<string, unknown[] | "failed">,
-  known: HostContext["known"] = {},
+  known: HostContext["stored"] = {},
   more: Partial<HostContext> = {},
 ) => read(answers(made), context(known, more));

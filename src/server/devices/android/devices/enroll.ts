@@ -43,21 +43,21 @@ const androidKind = (): EnrollmentKind<AndroidRequest> => ({
   agent: "android_device",
   lane: ANDROID_LANE,
   reported: async (matched) =>
-    matched.map(({ request: { device }, known }) => {
+    matched.map(({ request: { device }, existing }) => {
       const { uuid, serial } = identityOf(device);
       const facts = factsOf(device);
       return {
         ...facts,
-        uuid: known?.uuid || uuid,
-        hardware_serial: known?.hardware_serial || serial,
+        uuid: existing?.uuid || uuid,
+        hardware_serial: existing?.hardware_serial || serial,
         platform: "android",
-        display_name: facts.display_name || known?.display_name || serial || uuid,
+        display_name: facts.display_name || existing?.display_name || serial || uuid,
       };
     }),
   // A device enrolls when its user sets it up: it does not repeat that by itself.
   lastEnrolled: async () => new Map(),
   taken: async (_tx, matched) =>
-    new Set(matched.flatMap(({ request, known }) => (isAnotherDevice(request.device, known) ? [request] : []))),
+    new Set(matched.flatMap(({ request, existing }) => (isAnotherDevice(request.device, existing) ? [request] : []))),
   write: async (tx, enrolled, now) =>
     addSeen(
       tx,

@@ -77,18 +77,18 @@ const appleKind = ({ settings }: Services): EnrollmentKind<AppleRequest> => ({
   // Only once the identity is bound.
   lane: null,
   async reported(matched) {
-    return matched.map(({ request: { device, address, identifier }, known }) => ({
+    return matched.map(({ request: { device, address, identifier }, existing }) => ({
       // Personal devices have no other id.
-      uuid: known?.uuid || device.udid || identifier,
-      hardware_serial: known?.hardware_serial || device.serial,
-      hardware_model: known?.hardware_model || device.model,
-      hardware_vendor: known?.hardware_vendor || "Apple Inc.",
-      computer_name: known?.computer_name || device.name,
-      hostname: known?.hostname || device.name,
-      display_name: known?.display_name || device.name || device.serial || device.udid,
-      platform: known?.platform || device.platform,
-      os_version: known?.os_version || `${osNames[device.platform]} ${device.osVersion}`.trim(),
-      public_ip: known?.public_ip || address,
+      uuid: existing?.uuid || device.udid || identifier,
+      hardware_serial: existing?.hardware_serial || device.serial,
+      hardware_model: existing?.hardware_model || device.model,
+      hardware_vendor: existing?.hardware_vendor || "Apple Inc.",
+      computer_name: existing?.computer_name || device.name,
+      hostname: existing?.hostname || device.name,
+      display_name: existing?.display_name || device.name || device.serial || device.udid,
+      platform: existing?.platform || device.platform,
+      os_version: existing?.os_version || `${osNames[device.platform]} ${device.osVersion}`.trim(),
+      public_ip: existing?.public_ip || address,
     }));
   },
   // A device enrolls when its user installs a profile: it does not repeat that by itself.
@@ -97,14 +97,16 @@ const appleKind = ({ settings }: Services): EnrollmentKind<AppleRequest> => ({
     const where = and(
       oneOf(
         "host_id",
-        matched.map(({ known }) => known.id),
+        matched.map(({ existing }) => existing.id),
       ),
       eq("is_user", false),
       not(eq("state", "removed")),
     );
     const rows = await tx.appleEnrollments.pick(["host_id", "enrollment_id"], { where });
     const idsByHost = new Map(rows.map(({ host_id, enrollment_id }) => [host_id, enrollment_id]));
-    const others = matched.filter(({ request, known }) => isAnotherDevice(request, known, idsByHost.get(known.id)));
+    const others = matched.filter(({ request, existing }) =>
+      isAnotherDevice(request, existing, idsByHost.get(existing.id)),
+    );
     return new Set(others.map(({ request }) => request));
   },
   // The channel's own rows are written together with the binding of the identity, which may be refused.

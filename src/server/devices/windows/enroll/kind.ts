@@ -26,9 +26,9 @@ interface WindowsRequest extends EnrollRequest {
 }
 
 /** Computers say what they are, and others may say the same: only their user gets them again. */
-async function othersComputers(tx: ServerTx, matched: readonly { request: WindowsRequest; known: HostRow }[]) {
+async function othersComputers(tx: ServerTx, matched: readonly { request: WindowsRequest; existing: HostRow }[]) {
   const claimed = matched.filter(({ request }) => request.hostId === undefined);
-  const ids = claimed.map(({ known }) => known.id);
+  const ids = claimed.map(({ existing }) => existing.id);
   if (ids.length === 0) return new Set<WindowsRequest>();
   const [enrolled, actions, users] = await Promise.all([
     tx.windowsEnrollments.pick(["host_id"], { where: and(oneOf("host_id", ids), eq("state", "enrolled")) }),
@@ -40,7 +40,9 @@ async function othersComputers(tx: ServerTx, matched: readonly { request: Window
   const isUser = (hostId: number, email: string | null) =>
     users.some((one) => one.host_id === hostId && one.email.toLowerCase() === email?.toLowerCase());
   return new Set(
-    claimed.flatMap(({ request, known }) => (inUse.has(known.id) && !isUser(known.id, request.email) ? [request] : [])),
+    claimed.flatMap(({ request, existing }) =>
+      inUse.has(existing.id) && !isUser(existing.id, request.email) ? [request] : [],
+    ),
   );
 }
 
@@ -49,14 +51,14 @@ const windowsKind = ({ settings }: Services): EnrollmentKind<WindowsRequest> => 
   // Only once the certificate is issued.
   lane: null,
   async reported(matched) {
-    return matched.map(({ request: { device, address, identifier }, known }) => ({
-      uuid: known?.uuid || identifier,
-      computer_name: known?.computer_name || device.name,
-      hostname: known?.hostname || device.name,
-      display_name: known?.display_name || device.name || device.deviceId,
-      platform: known?.platform || "windows",
-      os_version: known?.os_version || `Windows ${device.osVersion}`.trim(),
-      public_ip: known?.public_ip || address,
+    return matched.map(({ request: { device, address, identifier }, existing }) => ({
+      uuid: existing?.uuid || identifier,
+      computer_name: existing?.computer_name || device.name,
+      hostname: existing?.hostname || device.name,
+      display_name: existing?.display_name || device.name || device.deviceId,
+      platform: existing?.platform || "windows",
+      os_version: existing?.os_version || `Windows ${device.osVersion}`.trim(),
+      public_ip: existing?.public_ip || address,
     }));
   },
   // A user or an agent enrolls the device: it does not repeat that by itself.

@@ -28,32 +28,32 @@ export function queryEngine(services: Services, configs: ConfigCache): Enrollmen
     agent: "query_engine",
     lane: HOST_LANE,
     async reported(matched, now) {
-      const changes = matched.map(({ request: { details, platformType, address }, known }) =>
-        enrollChanges(details, platformType, { known: known ?? {}, now, publicIp: address }),
+      const changes = matched.map(({ request: { details, platformType, address }, existing }) =>
+        enrollChanges(details, platformType, { stored: existing ?? {}, now, publicIp: address }),
       );
       const systems = await osVersions.ids(
-        changes.flatMap(({ os }, i) => (os === null ? [] : [{ hostId: matched[i]!.known?.id ?? null, system: os }])),
+        changes.flatMap(({ os }, i) => (os === null ? [] : [{ hostId: matched[i]!.existing?.id ?? null, system: os }])),
       );
       const teamConfigs = await configsOf(matched.map(({ request }) => request.teamId));
-      return matched.map(({ request, known }, i): ReportedFields => {
+      return matched.map(({ request, existing }, i): ReportedFields => {
         const { set, os } = changes[i]!;
         // Stores the configured intervals now, so that the first configuration request does not write.
         const { intervals } = teamConfigs
           .get(request.teamId)!
-          .for(set.platform ?? known?.platform ?? "", set.platform_like ?? known?.platform_like ?? "");
+          .for(set.platform ?? existing?.platform ?? "", set.platform_like ?? existing?.platform_like ?? "");
         const fields = {
           ...set,
           ...intervals,
           ...(os === null ? {} : { os_version_id: systems.of(os) }),
           node_key_hash: request.keyHash,
         };
-        if (known === null) return fields;
+        if (existing === null) return fields;
         return {
           ...fields,
           // Policy results are deleted below and collected again at the first check-in.
           policy_updated_at: null,
-          uuid: known.uuid || (set.uuid ?? ""),
-          hardware_serial: known.hardware_serial || (set.hardware_serial ?? ""),
+          uuid: existing.uuid || (set.uuid ?? ""),
+          hardware_serial: existing.hardware_serial || (set.hardware_serial ?? ""),
         };
       });
     },

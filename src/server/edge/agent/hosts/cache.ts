@@ -72,7 +72,7 @@ export async function createHostCache(services: Services): Promise<HostCache> {
   }
 
   const changes = await watchHosts(store, {
-    one: (id) => byId.get(id)?.doubt(),
+    host: (id) => byId.get(id)?.doubt(),
     all: () => {
       for (const state of byKey.values()) state.doubt();
     },

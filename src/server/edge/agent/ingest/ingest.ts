@@ -80,7 +80,7 @@ export async function createIngest(
     let changes: HostChanges | null = null;
     let values: SourceValues | null = null;
     if (results.details.size > 0) {
-      changes = hostChanges(results.details, caches.details.answersFor, { known: row, now, publicIp: item.address });
+      changes = hostChanges(results.details, caches.details.answersFor, { stored: row, now, publicIp: item.address });
       values = readSources(services.extensions.of(inventorySources), changes.answers, (query, err) => {
         services.metrics.inventoryFailures.inc({ query });
         log.error(
@@ -259,7 +259,7 @@ export async function createIngest(
     // Labels of the previous team no longer apply after a transfer.
     const teams = new Map(reporting.map(({ row }) => [row.id, row.team_id]));
     for (const { id, host_id, label_id } of members)
-      if (!isAsked(label_id, teams.get(host_id) ?? null)) leave.push({ id, label_id, host_id, asked: null });
+      if (!isAsked(label_id, teams.get(host_id) ?? null)) leave.push({ id, label_id, host_id, revision: null });
     for (const { item, row, set } of reporting) {
       const { labelErrors, labelsRevision } = item.results;
       const isCurrent = (id: number) =>
@@ -270,15 +270,15 @@ export async function createIngest(
         const label = byId.get(labelId);
         if (!label || !isAsked(labelId, row.team_id)) continue;
         // The result is for an outdated label query; the host is queried again at its next poll.
-        const asked = item.results.labelsRevision;
-        if (asked !== null && label.asked_revision > asked) {
+        const revision = item.results.labelsRevision;
+        if (revision !== null && label.asked_revision > revision) {
           set.label_updated_at = null;
           continue;
         }
         const membershipId = memberships.get(`${row.id} ${labelId}`);
-        if (isMember && membershipId === undefined) join.push({ label_id: labelId, host_id: row.id, asked });
+        if (isMember && membershipId === undefined) join.push({ label_id: labelId, host_id: row.id, revision });
         else if (!isMember && membershipId !== undefined)
-          leave.push({ id: membershipId, label_id: labelId, host_id: row.id, asked });
+          leave.push({ id: membershipId, label_id: labelId, host_id: row.id, revision });
       }
     }
     return { membership: { join, leave }, reports };

@@ -45,8 +45,8 @@ export function hostChanges(results: DetailResults, applies: Applies, ctx: HostC
   const set: Partial<InventoryFields> = {};
 
   const os = singleRow(results, "os_version", warn);
-  const platform = (os && platformOf(os)) || ctx.known.platform || "";
-  const platformLike = (os && text(os, "platform_like")) || ctx.known.platform_like || "";
+  const platform = (os && platformOf(os)) || ctx.stored.platform || "";
+  const platformLike = (os && text(os, "platform_like")) || ctx.stored.platform_like || "";
   const family = platformFamily(platform, platformLike);
   const answers: Answers = {
     platform,
@@ -63,7 +63,7 @@ export function hostChanges(results: DetailResults, applies: Applies, ctx: HostC
   const agent = answers.single("qengine_info");
   if (agent !== null && text(agent, "version").trim() !== "") set.qengine_version = text(agent, "version");
   const system = answers.single("system_info");
-  if (system !== null) setSystem(set, system, ctx.known);
+  if (system !== null) setSystem(set, system, ctx.stored);
   const uptime = answers.single("uptime");
   if (uptime !== null) setUptime(set, uptime, ctx.now);
   const flags = answers.rows("flags");
@@ -73,7 +73,7 @@ export function hostChanges(results: DetailResults, applies: Applies, ctx: HostC
   if (results.size > 0) set.public_ip = publicAddress(ctx.publicIp);
   return {
     set,
-    os: os === null ? null : changedOs(os, platform, release, ctx.known.os_version ?? ""),
+    os: os === null ? null : changedOs(os, platform, release, ctx.stored.os_version ?? ""),
     answers,
     warnings,
   };
@@ -103,6 +103,6 @@ export function enrollChanges(hostDetails: unknown, platformType: unknown, ctx: 
   }
   const changes = hostChanges(results, () => true, ctx);
   const platform = platformOfMask(platformType);
-  if (!changes.set.platform && !ctx.known.platform && platform !== "") changes.set.platform = platform;
+  if (!changes.set.platform && !ctx.stored.platform && platform !== "") changes.set.platform = platform;
   return changes;
 }

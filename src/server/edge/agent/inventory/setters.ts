@@ -40,7 +40,7 @@ function copyText(
   }
 }
 
-export function setSystem(set: Partial<InventoryFields>, row: AgentRow, known: HostContext["known"]): void {
+export function setSystem(set: Partial<InventoryFields>, row: AgentRow, known: HostContext["stored"]): void {
   copyText(set, row, systemColumns);
   const serial = serialNumber(text(row, "hardware_serial"));
   if (serial !== "") set.hardware_serial = serial;
@@ -79,14 +79,14 @@ export function setOs(
   ctx: HostContext,
 ): void {
   copyText(set, row, osColumns);
-  const platform = platformOf(row) || ctx.known.platform || "";
+  const platform = platformOf(row) || ctx.stored.platform || "";
   if (platform !== "") set.platform = platform;
   if (text(row, "name").trim() === "") return;
   if (platform !== "windows") {
     set.os_version = unixOsVersion(row);
     return;
   }
-  if (release !== null || !isSameWindows(row, ctx.known.os_version ?? ""))
+  if (release !== null || !isSameWindows(row, ctx.stored.os_version ?? ""))
     set.os_version = windowsOsVersion(row, release);
 }
 

@@ -48,8 +48,8 @@ export const batteryInventory: InventorySource<Battery[]> = {
     },
   ],
   read({ rows, platform }) {
-    const found = rows("battery");
-    return found && hostBatteries(found, platform);
+    const batteryRows = rows("battery");
+    return batteryRows && hostBatteries(batteryRows, platform);
   },
   details: (batteries) => ({ batteries }),
 };

@@ -14,9 +14,9 @@ export const browserEmailInventory: InventorySource<string[]> = {
     },
   ],
   read({ rows }) {
-    const found = rows("chrome_profiles");
-    if (found === null) return null;
-    const emails = new Set(found.map((row) => text(row, "email").trim()));
+    const profiles = rows("chrome_profiles");
+    if (profiles === null) return null;
+    const emails = new Set(profiles.map((row) => text(row, "email").trim()));
     emails.delete("");
     return [...emails].sort();
   },

@@ -62,8 +62,8 @@ export const userInventory: InventorySource<HostUser[]> = {
     },
   ],
   read({ rows, warn }) {
-    const found = rows("users");
-    return found && hostUsers(found, warn);
+    const userRows = rows("users");
+    return userRows && hostUsers(userRows, warn);
   },
   details: (users) => ({ users }),
 };

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type CaType, caFields, caTypes, isSingle, secretFields } from "../../../../../api/certificates/ca.ts";
 import { MASK } from "../../../../../api/fields.ts";
 import { isRecord } from "../../../../../text/record.ts";
-import { type CaRow, changed, type Settings, wantedOf } from "../../../../certificates/ca/rules.ts";
+import { authorityFrom, type CaRow, changed, type Settings } from "../../../../certificates/ca/rules.ts";
 import type { Step as CaStep } from "../../../../certificates/ca/specs.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
 import type { RequestedChange } from "../../changes.ts";
@@ -68,6 +68,6 @@ export function readAuthority(given: RequestedChange, texts: Texts): DesiredAuth
 /** The step that creates or changes the authority as wanted. 422 for a violated rule. */
 export const authorityStep = (before: CaRow | undefined, { type, fields }: DesiredAuthorityValue): CaStep => ({
   before,
-  wanted: before ? changed(before, fields, "value") : wantedOf(type, fields, "value"),
+  wanted: before ? changed(before, fields, "value") : authorityFrom(type, fields, "value"),
   at: "value",
 });

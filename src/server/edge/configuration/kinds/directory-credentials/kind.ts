@@ -2,11 +2,11 @@ import type { Credentials } from "../../../../hosts/directory/client.ts";
 import {
   type CredentialsRow,
   checkWithDirectory,
+  credentialsFrom,
   credentialsRow,
   DIRECTORY_CREDENTIALS_LOCK,
   isSame,
   keepCredentials,
-  wantedOf,
 } from "../../../../hosts/directory/credentials.ts";
 import { isPremium } from "../../../../platform/core/context.ts";
 import { needPremium } from "../../../../platform/core/http/tier.ts";
@@ -42,7 +42,7 @@ export const directoryCredentials: Kind<CredentialsRow | null, DesiredCredential
     for (const step of steps)
       await locating(step, async () => {
         const before = await credentialsRow(ctx.store);
-        const wanted = wantedOf(step.wanted, before, "value");
+        const wanted = credentialsFrom(step.wanted, before, "value");
         if (isSame(before, wanted)) return;
         if (!skip) await checkWithDirectory(ctx, wanted, "value");
         accepted.set(step, { before, wanted });

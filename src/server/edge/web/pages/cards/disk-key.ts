@@ -1,6 +1,6 @@
 // The part of a host's own page about the recovery key of its disk.
 import { type DeviceHost, deviceApi } from "../../../../../api/edge/device.ts";
-import { type EncryptionRequest, offeredTo } from "../../../../hosts/disk-encryption/asked.ts";
+import { type EncryptionRequest, offeredTo } from "../../../../hosts/disk-encryption/requests.ts";
 import { isPremium } from "../../../../platform/core/context.ts";
 import { call } from "../../call.ts";
 import { type Html, html } from "../../html.ts";

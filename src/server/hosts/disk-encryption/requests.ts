@@ -55,19 +55,19 @@ export async function offeredTo(
   return platformFamily(platform, platform_like) === "linux" ? "escrow" : null;
 }
 
-async function ask({ store }: Pick<Context, "store">, { id }: HostRow, asked: EncryptionRequest): Promise<void> {
+async function ask({ store }: Pick<Context, "store">, { id }: HostRow, request: EncryptionRequest): Promise<void> {
   if ((await store.managedAgents.get(id)) === null)
     throw badRequest("the host has no managed agent, which would have to do it");
   await store.tx(async (tx) => {
-    await tx.hostDiskEncryption.upsert([{ id, asked }], { on: ["id"], returning: [] });
+    await tx.hostDiskEncryption.upsert([{ id, asked: request }], { on: ["id"], returning: [] });
     await tx.notify(channels.hosts, hostsPayload([id]));
   });
 }
 
 /** Whether the agent is to be sent it now: of several servers, only one sends it. */
-export async function isSentNow(store: ServerTx, id: number, asked: EncryptionRequest): Promise<boolean> {
+export async function isSentNow(store: ServerTx, id: number, request: EncryptionRequest): Promise<boolean> {
   return store.tx(async (tx) => {
-    const where = and(eq("id", id), eq("asked", asked));
+    const where = and(eq("id", id), eq("asked", request));
     const isMine = (await tx.hostDiskEncryption.update({ where, set: { asked: null } })) > 0;
     if (isMine) await tx.notify(channels.hosts, hostsPayload([id]));
     return isMine;
