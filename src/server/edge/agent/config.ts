@@ -69,16 +69,16 @@ interface Build {
 function build({ config, items, onOverflow }: Build): AgentConfig {
   const sent: Record<string, unknown> = { ...config };
   // A pack given as a string would be read as a file path on the host.
-  const given = isRecord(sent.packs) ? Object.entries(sent.packs).filter(([, pack]) => isRecord(pack)) : [];
-  if (isRecord(sent.packs) || items.length > 0) sent.packs = Object.fromEntries([...given, ...packsOf(items)]);
+  const packs = isRecord(sent.packs) ? Object.entries(sent.packs).filter(([, pack]) => isRecord(pack)) : [];
+  if (isRecord(sent.packs) || items.length > 0) sent.packs = Object.fromEntries([...packs, ...packsOf(items)]);
   let text = JSON.stringify(sent);
   if (Buffer.byteLength(text) > TEXT_MAX && items.length > 0) {
     const kept = fitting(
       items,
-      TEXT_MAX - Buffer.byteLength(JSON.stringify({ ...sent, packs: Object.fromEntries(given) })),
+      TEXT_MAX - Buffer.byteLength(JSON.stringify({ ...sent, packs: Object.fromEntries(packs) })),
     );
     onOverflow(items.length - kept.length);
-    text = JSON.stringify({ ...sent, packs: Object.fromEntries([...given, ...packsOf(kept)]) });
+    text = JSON.stringify({ ...sent, packs: Object.fromEntries([...packs, ...packsOf(kept)]) });
   }
   const options = isRecord(sent.options) ? sent.options : {};
   const intervals: Record<string, number> = {};
@@ -125,21 +125,21 @@ function fitting(items: readonly PlanItem[], room: number): PlanItem[] {
 /** The configurations of one set of options, by platform and choice. */
 function variants(config: Record<string, unknown>, plan: TeamPlan, onOverflow: Build["onOverflow"]) {
   const scoped = new Set(plan.scoped);
-  const made = new Map<string, AgentConfig>();
+  const configsByChoice = new Map<string, AgentConfig>();
   let cachedLength = 0;
   return (choice: string): AgentConfig => {
-    const known = made.get(choice);
-    if (known) return known;
+    const cached = configsByChoice.get(choice);
+    if (cached) return cached;
     const chosen = new Set(choice.split(","));
     const items = plan.items.filter((item) => !scoped.has(item) || chosen.has(item.key));
-    const one = build({ config, items, onOverflow });
-    cachedLength += one.reply.body.length;
+    const agentConfig = build({ config, items, onOverflow });
+    cachedLength += agentConfig.reply.body.length;
     if (cachedLength > TEXTS_MAX) {
-      made.clear();
-      cachedLength = one.reply.body.length;
+      configsByChoice.clear();
+      cachedLength = agentConfig.reply.body.length;
     }
-    made.set(choice, one);
-    return one;
+    configsByChoice.set(choice, agentConfig);
+    return agentConfig;
   };
 }
 
@@ -158,8 +158,8 @@ function teamConfig(
     scoped: plan.scoped,
     for(platform, platformLike, choice = "") {
       if (overrides.size === 0) return base(choice);
-      const own = overrides.get(platform) ?? overrides.get(platformFamily(platform, platformLike)) ?? base;
-      return own(choice);
+      const configOf = overrides.get(platform) ?? overrides.get(platformFamily(platform, platformLike)) ?? base;
+      return configOf(choice);
     },
   };
 }
@@ -174,7 +174,7 @@ export async function createConfigCache(
     const key = teamId ?? 0;
     const existing = teams.get(key);
     if (existing) return existing;
-    const made = new CachedValue(async () => {
+    const cachedConfig = new CachedValue(async () => {
       const [global, plan] = await Promise.all([config.current(), plans.get()]);
       const team = teamId === null ? null : await store.teams.get(teamId);
       return teamConfig(
@@ -185,30 +185,30 @@ export async function createConfigCache(
           log.warn({ team_id: teamId, queries: left }, "scheduled queries do not fit into the configuration of agents"),
       );
     });
-    teams.set(key, made);
-    return made;
+    teams.set(key, cachedConfig);
+    return cachedConfig;
   }
 
   // The memberships of each host in the labels that scope scheduled queries.
   const memberships = createBatcher<number, ReadonlySet<number>>(
     async (ids) => {
       const { labels } = await plans.get();
-      const found = new Map<number, Set<number>>();
+      const labelsByHost = new Map<number, Set<number>>();
       if (labels.length > 0)
         for (const { host_id, label_id } of await store.labelMembers.pick(["host_id", "label_id"], {
           where: and(oneOf("host_id", [...new Set(ids)]), oneOf("label_id", labels)),
         })) {
-          const existing = found.get(host_id);
+          const existing = labelsByHost.get(host_id);
           if (existing) existing.add(label_id);
-          else found.set(host_id, new Set([label_id]));
+          else labelsByHost.set(host_id, new Set([label_id]));
         }
-      return ids.map((id) => found.get(id) ?? none);
+      return ids.map((id) => labelsByHost.get(id) ?? none);
     },
     { size: 200, parallel: 2 },
   );
 
   const forget = () => {
-    for (const one of teams.values()) one.forget();
+    for (const cachedConfig of teams.values()) cachedConfig.forget();
     teams.clear();
   };
   const stops: (() => Promise<void>)[] = [];
@@ -244,6 +244,7 @@ export async function createConfigCache(
 
 /** Whether the host gets the scoped item. */
 const isFor = ({ labels, needsAll, hosts }: PlanItem, id: number, memberOf: ReadonlySet<number>): boolean =>
-  hosts.has(id) || (needsAll ? labels.every((one) => memberOf.has(one)) : labels.some((one) => memberOf.has(one)));
+  hosts.has(id) ||
+  (needsAll ? labels.every((labelId) => memberOf.has(labelId)) : labels.some((labelId) => memberOf.has(labelId)));
 
 const none: ReadonlySet<number> = new Set();

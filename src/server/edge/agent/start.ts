@@ -97,7 +97,7 @@ async function startAgent(services: Services): Promise<Agent> {
     failures: failures.take,
   });
   const carves = createCarveIntake(services, async (key) =>
-    key.length > KEY_MAX ? null : ((cache.known(key) ?? (await cache.find(key)))?.id ?? null),
+    key.length > KEY_MAX ? null : ((cache.cached(key) ?? (await cache.find(key)))?.id ?? null),
   );
   const seen = createSeenBuffer(services);
   const room = services.running.of(bodyRoom);
@@ -137,13 +137,13 @@ async function startAgent(services: Services): Promise<Agent> {
 
   function senderOf({ first, encoding, authorization, ...caller }: FirstBytes) {
     const key = keyInHeader(authorization) || (keyNamedBy(first, encoding) ?? "");
-    const state = key === "" ? undefined : cache.known(key);
+    const state = key === "" ? undefined : cache.cached(key);
     if (state !== undefined) return { sender: proven(state) };
     const sender = room.byAddress(caller.address);
     if (key === "" || key.length > KEY_MAX || load.isFull()) return { sender };
     const proved = cache.find(key).then(
-      (found) => {
-        if (found !== null) return proven(found);
+      (host) => {
+        if (host !== null) return proven(host);
         unknownKeys.fail(caller);
         return null;
       },
@@ -153,7 +153,7 @@ async function startAgent(services: Services): Promise<Agent> {
   }
 
   function forHost(key: string, caller: Caller, then: (state: HostState) => HandledReply): HandledReply {
-    const state = cache.known(key);
+    const state = cache.cached(key);
     if (state !== undefined) {
       if (state.address !== caller.address) {
         state.address = caller.address;
@@ -163,23 +163,23 @@ async function startAgent(services: Services): Promise<Agent> {
       return then(state);
     }
     if (load.isFull()) return busy;
-    return cache.find(key).then((found) => {
-      if (found === null) {
+    return cache.find(key).then((host) => {
+      if (host === null) {
         const wait = unknownKeys.fail(caller);
         return wait > 0 ? failure(429, `too many unknown node keys, retry after: ${wait}s`, wait) : nodeInvalid();
       }
-      seen.mark(found, clock.now());
+      seen.mark(host, clock.now());
       room.meet(caller.address);
-      found.address = caller.address;
-      return then(found);
+      host.address = caller.address;
+      return then(host);
     });
   }
 
   function read(state: HostState, caller: Caller): HandledReply {
     const idle = state.isIdle(clock.now());
     if (live.has(state.id)) {
-      const asked = live.ask(state.id, state.teamId, idle);
-      if (asked !== null) return asked;
+      const liveQueries = live.ask(state.id, state.teamId, idle);
+      if (liveQueries !== null) return liveQueries;
     }
     if (idle) {
       // With the store unavailable, assume no new policies; the next poll checks again.
@@ -281,7 +281,7 @@ async function startAgent(services: Services): Promise<Agent> {
 
   async function yaraRule(name: string): Promise<AgentReply> {
     const { yara_rules } = await services.config.current();
-    const rule = yara_rules.find((one) => one.name === name);
+    const rule = yara_rules.find((rule) => rule.name === name);
     return rule ? { status: 200, body: rule.contents, plain: true } : failure(404, "there is no such YARA rule");
   }
 
@@ -351,11 +351,11 @@ const keyInHeader = (authorization: string | undefined): string =>
 
 /** The node key of a request, or an error reply. It is in the body, and since agent 5.23 also in the header. */
 function nodeKey(inBody: unknown, authorization: string | undefined): string | AgentReply {
-  const given = typeof inBody === "string" ? inBody : "";
+  const keyInBody = typeof inBody === "string" ? inBody : "";
   const inHeader = keyInHeader(authorization);
-  if (given !== "" && inHeader !== "" && given !== inHeader)
+  if (keyInBody !== "" && inHeader !== "" && keyInBody !== inHeader)
     return failure(400, "the node keys of body and Authorization header differ");
-  const key = given || inHeader;
+  const key = keyInBody || inHeader;
   if (key === "" || key.length > KEY_MAX) return nodeInvalid();
   return key;
 }

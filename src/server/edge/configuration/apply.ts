@@ -46,14 +46,22 @@ export async function applyConfiguration(caller: Context, body: Body): Promise<R
   const request = await readRequest(ctx, changes, texts, contentsIn(body.files ?? {}));
   const variables = Object.entries(body.variables ?? {}).map(([name, value]) => ({ name, value }));
   if (variables.length > 0) authorize(ctx, "variables:write", null);
-  const asked = await askOutside(ctx, request, isPlanner || (body.skip_checks ?? false));
+  const answers = await askOutside(ctx, request, isPlanner || (body.skip_checks ?? false));
   // Whoever may only plan must not have the server connect anywhere.
   if (isPlanner) ctx.dryRun?.unchecked("the connections to certificate authorities, trackers and the directory");
   const key = await revisionKey(ctx);
   let done: Work | undefined;
   await againWithoutGone(() =>
     locked(ctx.store, async (store) => {
-      done = await write(within(ctx, store), { request, changes, texts, asked, pins: body.pins ?? [], variables, key });
+      done = await write(within(ctx, store), {
+        request,
+        changes,
+        texts,
+        answers,
+        pins: body.pins ?? [],
+        variables,
+        key,
+      });
     }),
   );
   for (const later of done!.later) later(ctx);
@@ -64,28 +72,28 @@ export async function applyConfiguration(caller: Context, body: Body): Promise<R
 type OutsideAnswers = ReadonlyMap<Kind, unknown>;
 
 async function askOutside(ctx: Context, request: Request, skip: boolean): Promise<OutsideAnswers> {
-  const asked = new Map<Kind, unknown>();
-  for (const [kind, { steps }] of request) asked.set(kind, await kind.prepare?.(ctx, steps, skip));
-  return asked;
+  const answers = new Map<Kind, unknown>();
+  for (const [kind, { steps }] of request) answers.set(kind, await kind.prepare?.(ctx, steps, skip));
+  return answers;
 }
 
 interface Asking {
   readonly request: Request;
   readonly changes: readonly RequestedChange[];
   readonly texts: Texts;
-  readonly asked: OutsideAnswers;
+  readonly answers: OutsideAnswers;
   readonly pins: NonNullable<Body["pins"]>;
   readonly variables: readonly SecretVariable[];
   readonly key: string;
 }
 
-async function write(ctx: Context, { request, changes, texts, asked, pins, variables, key }: Asking): Promise<Work> {
+async function write(ctx: Context, { request, changes, texts, answers, pins, variables, key }: Asking): Promise<Work> {
   const { shared, rows } = await readAllRows(ctx);
   const current = new Map<string, Thing>();
   for await (const thing of inTurns(thingsOf(shared, rows))) current.set(keyOf(thing), thing);
   const teamChanges = changes.filter(({ kind }) => kind === "team");
-  const namesOf = (wanted: RequestedChange["action"]) =>
-    new Set(teamChanges.filter(({ action }) => action === wanted).map(({ name }) => name));
+  const namesOf = (actionName: RequestedChange["action"]) =>
+    new Set(teamChanges.filter(({ action }) => action === actionName).map(({ name }) => name));
   const work: Work = {
     ctx,
     shared,
@@ -100,14 +108,14 @@ async function write(ctx: Context, { request, changes, texts, asked, pins, varia
   };
   if (variables.length > 0) await setVariables(ctx, variables);
   await checkPins(pins, work.current, key);
-  const made = namesOf("create");
-  for await (const given of inTurns(changes)) checkPlace(work, given, made);
+  const createdTeams = namesOf("create");
+  for await (const change of inTurns(changes)) checkPlace(work, change, createdTeams);
 
   // The order matters: teams use the organization's integrations, policies and queries use labels.
   const partOf = (kind: Kind): Part<unknown, unknown, unknown> => ({
     ...request.get(kind)!,
     rows: rows.get(kind),
-    prepared: asked.get(kind),
+    prepared: answers.get(kind),
   });
   for (const kind of kinds) await kind.write(work, partOf(kind));
   for (const kind of kinds.toReversed()) await kind.remove?.(work, partOf(kind));
@@ -115,25 +123,29 @@ async function write(ctx: Context, { request, changes, texts, asked, pins, varia
 }
 
 /** Checks that the object exists (or not) as the change expects, and that the caller may change it there. */
-function checkPlace({ ctx, current, teams, leaving }: Work, given: RequestedChange, made: ReadonlySet<string>): void {
-  const { kind, owner, name, action } = given;
+function checkPlace(
+  { ctx, current, teams, leaving }: Work,
+  change: RequestedChange,
+  createdTeams: ReadonlySet<string>,
+): void {
+  const { kind, owner, name, action } = change;
   const teamName = kind === "team" ? name : owner === NO_TEAM_NAME ? null : owner;
   const team = teamName === null ? undefined : teams.get(teamName);
   if (owner !== null && owner !== NO_TEAM_NAME) {
     // For team users, another team is answered like a missing one.
-    if (!team && !made.has(owner)) throw refusal(given, notFound("team", owner));
+    if (!team && !createdTeams.has(owner)) throw refusal(change, notFound("team", owner));
     if (leaving.has(owner) && action !== "delete")
-      throw refusal(given, invalid("base", "its team is deleted by this request"));
+      throw refusal(change, invalid("base", "its team is deleted by this request"));
   }
   if (team && (kind === "team" || owner !== null))
     try {
-      authorizeOn(ctx, given, team.id);
+      authorizeOn(ctx, change, team.id);
     } catch (error) {
-      throw error instanceof ApiError ? refusal(given, error) : error;
+      throw error instanceof ApiError ? refusal(change, error) : error;
     }
-  const isThere = current.has(keyOf(given));
-  if (action === "create" && isThere) throw refusal(given, alreadyExists("already exists"));
+  const isThere = current.has(keyOf(change));
+  if (action === "create" && isThere) throw refusal(change, alreadyExists("already exists"));
   // Objects of which each scope has exactly one are created together with their team.
-  const comes = owner !== null && made.has(owner) && given.shape.per === "one";
-  if (action !== "create" && !isThere && !comes) throw refusal(given, hasChanged("does not exist (any more)"));
+  const comes = owner !== null && createdTeams.has(owner) && change.shape.per === "one";
+  if (action !== "create" && !isThere && !comes) throw refusal(change, hasChanged("does not exist (any more)"));
 }

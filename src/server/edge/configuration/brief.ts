@@ -11,13 +11,13 @@ export function briefly<T, W, N>(
   items: readonly T[],
   whole: (item: T) => W,
   name: (item: T) => N,
-): { some: (W | N)[]; count: number } {
-  const some: (W | N)[] = [];
+): { sample: (W | N)[]; count: number } {
+  const sample: (W | N)[] = [];
   let left = CHARACTERS;
   for (const item of items.slice(0, NAMED)) {
-    const one = some.length < WHOLE && left > 0 ? whole(item) : null;
-    if (one !== null) left -= JSON.stringify(one).length;
-    some.push(one !== null && left >= 0 ? one : name(item));
+    const inFull = sample.length < WHOLE && left > 0 ? whole(item) : null;
+    if (inFull !== null) left -= JSON.stringify(inFull).length;
+    sample.push(inFull !== null && left >= 0 ? inFull : name(item));
   }
-  return { some, count: items.length };
+  return { sample, count: items.length };
 }

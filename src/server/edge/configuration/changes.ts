@@ -15,7 +15,7 @@ export interface RequestedChange extends ThingChange {
 
 /** A change whose value was parsed. */
 export interface Step<W> extends RequestedChange {
-  readonly wanted: W;
+  readonly desired: W;
 }
 
 /** The parsed value, in the form in which the state shows it. */
@@ -37,10 +37,10 @@ export function describeThing(
  * Names of the change's own fields begin with `change.`. All others are paths in its value, with or without the
  * prefix `value.`.
  */
-function placed(given: RequestedChange, { name, reason }: FieldError): FieldError {
+function placed(change: RequestedChange, { name, reason }: FieldError): FieldError {
   return {
-    name: `changes.${given.index}${placeOf(given, name)}`,
-    reason: `${describeThing(given, given.shape)}: ${reason}`,
+    name: `changes.${change.index}${placeOf(change, name)}`,
+    reason: `${describeThing(change, change.shape)}: ${reason}`,
   };
 }
 
@@ -54,22 +54,22 @@ function placeOf({ shape }: RequestedChange, name: string): string {
 }
 
 /** The error for one change, with its index in the request. */
-export const refusal = (given: RequestedChange, error: ApiError): ApiError =>
+export const refusal = (change: RequestedChange, error: ApiError): ApiError =>
   new ApiError(
     error.status,
     error.message,
-    (error.errors.length > 0 ? error.errors : [{ name: "base", reason: error.message }]).map((one) =>
-      placed(given, one),
+    (error.errors.length > 0 ? error.errors : [{ name: "base", reason: error.message }]).map((fieldError) =>
+      placed(change, fieldError),
     ),
     { hasChanged: error.hasChanged },
   );
 
 /** Adds the change to the errors that `work` throws. */
-export async function locating<R>(given: RequestedChange, work: () => R | Promise<R>): Promise<R> {
+export async function locating<R>(change: RequestedChange, work: () => R | Promise<R>): Promise<R> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof ApiError ? refusal(given, error) : error;
+    throw error instanceof ApiError ? refusal(change, error) : error;
   }
 }
 
@@ -79,19 +79,19 @@ export const MAX_LISTED = 100;
 /** Parses every change before any error is thrown. All errors are reported together, with the status of the first. */
 export async function readAll<R>(
   changes: readonly RequestedChange[],
-  read: (given: RequestedChange) => R,
+  read: (change: RequestedChange) => R,
 ): Promise<R[]> {
   const results: R[] = [];
   const errors: FieldError[] = [];
   let first: ApiError | null = null;
   const turn = turns();
-  for (const given of changes) {
+  for (const change of changes) {
     await turn();
     try {
-      results.push(read(given));
+      results.push(read(change));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const located = refusal(given, error);
+      const located = refusal(change, error);
       first ??= located;
       errors.push(...located.errors);
       if (errors.length >= MAX_LISTED) break;

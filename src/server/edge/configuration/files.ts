@@ -14,26 +14,26 @@ import type { Work } from "./work.ts";
  */
 export async function resolveFiles({ ctx, current }: Pick<Work, "ctx" | "current">, request: Request) {
   const refs = [...request].flatMap(([kind, { steps }]) =>
-    steps.flatMap((given) => filesIn(kind, given.value).map((ref) => ({ given, ref }))),
+    steps.flatMap((step) => filesIn(kind, step.value).map((ref) => ({ step, ref }))),
   );
   if (refs.length === 0) return new Map<string, number>();
-  const wanted = new Set(refs.map(({ ref }) => ref.sha256));
+  const digests = new Set(refs.map(({ ref }) => ref.sha256));
   const present = new Set<string>();
   for (const thing of current.values())
     for (const { sha256 } of filesIn(configurationKind(thing), thing.value))
-      if (wanted.has(sha256)) present.add(sha256);
-  const found = new Map([...(await completeUploads(ctx, [...wanted])), ...(await filesOf(ctx, [...present]))]);
+      if (digests.has(sha256)) present.add(sha256);
+  const fileIds = new Map([...(await completeUploads(ctx, [...digests])), ...(await filesOf(ctx, [...present]))]);
   // What would be uploaded is not there when an apply is only tried.
-  if (ctx.dryRun !== null) return found;
-  const missing = refs.filter(({ ref }) => !found.has(ref.sha256)).slice(0, MAX_LISTED);
-  if (missing.length > 0) throw invalidFields(missing.flatMap(({ given, ref }) => missingError(given, ref)));
-  return found;
+  if (ctx.dryRun !== null) return fileIds;
+  const missing = refs.filter(({ ref }) => !fileIds.has(ref.sha256)).slice(0, MAX_LISTED);
+  if (missing.length > 0) throw invalidFields(missing.flatMap(({ step, ref }) => missingError(step, ref)));
+  return fileIds;
 }
 
 const filesIn = (kind: Kind, value: unknown): readonly FileRef[] => kind.files?.(value) ?? [];
 
-const missingError = (given: RequestedChange, { name, sha256 }: FileRef) =>
+const missingError = (change: RequestedChange, { name, sha256 }: FileRef) =>
   refusal(
-    given,
+    change,
     invalid("value", `the file ${JSON.stringify(name)} with the SHA-256 digest ${sha256} was not uploaded`),
   ).errors;

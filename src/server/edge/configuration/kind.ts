@@ -32,10 +32,10 @@ export interface FileRef {
 }
 
 /** The changes of one kind in one apply. */
-export interface Part<Rows, Wanted, Prepared> {
+export interface Part<Rows, Desired, Prepared> {
   readonly rows: Rows;
   /** What is created or updated, in the order of the request. */
-  readonly steps: readonly Step<Wanted>[];
+  readonly steps: readonly Step<Desired>[];
   readonly gone: readonly RequestedChange[];
   readonly prepared: Prepared;
 }
@@ -44,14 +44,14 @@ export interface Part<Rows, Wanted, Prepared> {
  * A descriptor. What a kind does in the store goes through the services of its feature, so that rules exist only there.
  * Written as methods, so that a list can contain kinds with different rows and values.
  */
-export interface Kind<Rows = unknown, Wanted = unknown, Prepared = unknown> extends KindShape {
+export interface Kind<Rows = unknown, Desired = unknown, Prepared = unknown> extends KindShape {
   readonly name: string;
   /** The lock of the feature, if it is none of those that every apply takes (`locks` in kinds.ts). */
   readonly lock?: OrderedLock;
   /** What the caller must be allowed to do. */
-  action(given: RequestedChange): Action;
+  action(change: RequestedChange): Action;
   /** Another kind that parses and writes this change together with its own. */
-  writtenWith?(given: RequestedChange): string | null;
+  writtenWith?(change: RequestedChange): string | null;
   /** Rows that the caller may write, besides those of `SharedRows`. Runs in the transaction. */
   load(ctx: Context, shared: SharedRows): Promise<Rows>;
   /** The current objects. A generator builds each of them only when it is used. */
@@ -65,15 +65,15 @@ export interface Kind<Rows = unknown, Wanted = unknown, Prepared = unknown> exte
   /** Reorders what has no order, so that the order in a reply does not depend on secret texts. */
   inReply?(value: Json): Json;
   /** Parses a value, without the store. 422 for a violated rule. */
-  read(ctx: Context, given: RequestedChange, texts: Texts, contents: Contents): Wanted;
+  read(ctx: Context, change: RequestedChange, texts: Texts, contents: Contents): Desired;
   /** The files that a value refers to. `write` gets the ids of their rows in `work.files`. */
   files?(value: unknown): readonly FileRef[];
   /** Checks the name in a deletion. */
-  checkGone?(given: RequestedChange): void;
+  checkGone?(change: RequestedChange): void;
   /** Checks that need the network, before the transaction. */
-  prepare?(ctx: Context, steps: readonly Step<Wanted>[], skip: boolean): Promise<Prepared>;
+  prepare?(ctx: Context, steps: readonly Step<Desired>[], skip: boolean): Promise<Prepared>;
   /** Writes what differs. Without `remove`, also deletes. */
-  write(work: Work, part: Part<Rows, Wanted, Prepared>): Promise<void>;
+  write(work: Work, part: Part<Rows, Desired, Prepared>): Promise<void>;
   /** Deletes after all kinds have written, in the reverse order. */
-  remove?(work: Work, part: Part<Rows, Wanted, Prepared>): Promise<void>;
+  remove?(work: Work, part: Part<Rows, Desired, Prepared>): Promise<void>;
 }

@@ -10,9 +10,9 @@ export function parsed<T>(schema: z.ZodType<T>, value: unknown): T {
 }
 
 /** A comma-separated list in the order of the known platforms, because its order has no meaning. */
-export function platformsOf(known: readonly string[], list: string): string {
+export function platformsOf(platforms: readonly string[], list: string): string {
   const words = list.split(",");
-  return known.filter((one) => words.includes(one)).join(",");
+  return platforms.filter((platform) => words.includes(platform)).join(",");
 }
 
 export const namesOf = (ids: readonly number[] | undefined, names: ReadonlyMap<number, string>): string[] =>

@@ -13,8 +13,8 @@ import { configurationKind, isKnown, kinds } from "./kinds.ts";
 import { type Contents, keyOf, type Texts } from "./values.ts";
 
 /** All errors of unknown kinds are reported together: nothing else of such a request can be checked. */
-export function checkKinds(given: { changes: readonly ThingKey[]; pins?: readonly ThingKey[] | undefined }): void {
-  const errors = Object.entries(given).flatMap(([list, things]) =>
+export function checkKinds(lists: { changes: readonly ThingKey[]; pins?: readonly ThingKey[] | undefined }): void {
+  const errors = Object.entries(lists).flatMap(([list, things]) =>
     (things ?? []).flatMap((thing, i) =>
       isKnown(thing)
         ? []
@@ -51,13 +51,13 @@ export async function readRequest(
 ): Promise<Request> {
   const seen = new Set<string>();
   const request: Request = new Map(kinds.map((kind) => [kind, { steps: [], gone: [] }]));
-  await readAll(changes, (given) => {
-    checkShape(given);
-    const key = keyOf(given);
+  await readAll(changes, (change) => {
+    checkShape(change);
+    const key = keyOf(change);
     if (seen.has(key)) throw invalid("base", "is changed twice");
     seen.add(key);
-    admit(ctx, given);
-    readOne(ctx, request, given, texts, contents);
+    admit(ctx, change);
+    readOne(ctx, request, change, texts, contents);
   });
   return request;
 }
@@ -72,23 +72,23 @@ function checkShape({ kind, owner, name, action, shape: { owners, per } }: Reque
 }
 
 /** Checks the role for an object of a team whose id is known. */
-export const authorizeOn = (ctx: Context, given: RequestedChange, teamId: number | null): void =>
-  authorize(ctx, configurationKind(given).action(given), teamId);
+export const authorizeOn = (ctx: Context, change: RequestedChange, teamId: number | null): void =>
+  authorize(ctx, configurationKind(change).action(change), teamId);
 
 /** Checks that need no data from the store: the tier, and the role for objects that belong to no team. */
-function admit(ctx: Context, given: RequestedChange): void {
-  if (given.owner !== null || given.kind === "team") needPremium(ctx);
-  const isTeams = given.kind === "team" && given.action === "update";
-  if ((given.owner === null && !isTeams) || given.owner === NO_TEAM_NAME) authorizeOn(ctx, given, null);
+function admit(ctx: Context, change: RequestedChange): void {
+  if (change.owner !== null || change.kind === "team") needPremium(ctx);
+  const isTeams = change.kind === "team" && change.action === "update";
+  if ((change.owner === null && !isTeams) || change.owner === NO_TEAM_NAME) authorizeOn(ctx, change, null);
 }
 
-function readOne(ctx: Context, request: Request, given: RequestedChange, texts: Texts, contents: Contents): void {
-  const own = configurationKind(given);
-  const other = own.writtenWith?.(given) ?? null;
-  const kind = other === null ? own : configurationKind({ kind: other });
+function readOne(ctx: Context, request: Request, change: RequestedChange, texts: Texts, contents: Contents): void {
+  const ownKind = configurationKind(change);
+  const other = ownKind.writtenWith?.(change) ?? null;
+  const kind = other === null ? ownKind : configurationKind({ kind: other });
   const { steps, gone } = request.get(kind)!;
-  if (given.action === "delete") {
-    kind.checkGone?.(given);
-    gone.push(given);
-  } else steps.push({ ...given, wanted: kind.read(ctx, given, texts, contents) });
+  if (change.action === "delete") {
+    kind.checkGone?.(change);
+    gone.push(change);
+  } else steps.push({ ...change, desired: kind.read(ctx, change, texts, contents) });
 }

@@ -105,15 +105,15 @@ async function hostsOfTeams(ctx: Context, { teams }: SharedRows, except: readonl
   const kept = new Set(except);
   const others = teams.filter(({ name }) => !kept.has(name));
   const counts = new Map<unknown, number>();
-  for await (const some of parts(others.map(({ id }) => id)))
-    for (const { value, count } of await ctx.store.hosts.groupCount("team_id", oneOf("team_id", some)))
+  for await (const teamIds of parts(others.map(({ id }) => id)))
+    for (const { value, count } of await ctx.store.hosts.groupCount("team_id", oneOf("team_id", teamIds)))
       counts.set(value, count);
-  const found: NonNullable<ConfigurationState["team_hosts"]> = [];
+  const teamHosts: NonNullable<ConfigurationState["team_hosts"]> = [];
   for (const { id, name } of others) {
     const count = counts.get(id) ?? 0;
-    if (count > 0) found.push({ team: name, count, hosts: await namesOfHosts(ctx, id) });
+    if (count > 0) teamHosts.push({ team: name, count, hosts: await namesOfHosts(ctx, id) });
   }
-  return found;
+  return teamHosts;
 }
 
 async function namesOfHosts(ctx: Context, teamId: number): Promise<string[]> {
@@ -123,12 +123,12 @@ async function namesOfHosts(ctx: Context, teamId: number): Promise<string[]> {
   return rows.map(({ display_name }) => display_name);
 }
 
-async function hostsOf(ctx: Context, given: readonly HostName[]): Promise<ConfigurationState["hosts"]> {
-  if (given.length === 0) return [];
-  const found = await hostsByName(ctx, given);
-  const names = await nameHosts(ctx, [...new Set([...found.values()].flatMap(({ ids }) => ids))]);
-  return [...new Set(given)].flatMap((name): ConfigurationState["hosts"] => {
-    const hosts = (found.get(name)?.ids ?? []).map((id) => names.get(id)).filter((host) => host !== undefined);
+async function hostsOf(ctx: Context, hostNames: readonly HostName[]): Promise<ConfigurationState["hosts"]> {
+  if (hostNames.length === 0) return [];
+  const namedHosts = await hostsByName(ctx, hostNames);
+  const names = await nameHosts(ctx, [...new Set([...namedHosts.values()].flatMap(({ ids }) => ids))]);
+  return [...new Set(hostNames)].flatMap((name): ConfigurationState["hosts"] => {
+    const hosts = (namedHosts.get(name)?.ids ?? []).map((id) => names.get(id)).filter((host) => host !== undefined);
     return hosts.length === 0 ? [{ given: name, host: null }] : hosts.map((host) => ({ given: name, host }));
   });
 }

@@ -36,8 +36,8 @@ function canonical(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   const parts: string[] = [];
   for (const key of Object.keys(value).sort()) {
-    const one = (value as Record<string, unknown>)[key];
-    if (one !== undefined) parts.push(`${JSON.stringify(key)}:${canonical(one)}`);
+    const member = (value as Record<string, unknown>)[key];
+    if (member !== undefined) parts.push(`${JSON.stringify(key)}:${canonical(member)}`);
   }
   return `{${parts.join()}}`;
 }
@@ -48,7 +48,9 @@ export function isSame(a: unknown, b: unknown): boolean {
   if (a instanceof Secret || b instanceof Secret)
     return a instanceof Secret && b instanceof Secret && a.text === b.text;
   if (Array.isArray(a) || Array.isArray(b))
-    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((one, i) => isSame(one, b[i]));
+    return (
+      Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((element, i) => isSame(element, b[i]))
+    );
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   const [keys, others] = [definedKeys(a), definedKeys(b)];
   return (
@@ -68,10 +70,10 @@ export type Refs = ReadonlyMap<string, string>;
 /** The form for replies: each secret becomes the ref of the given text that equals it, or "" if there is none. */
 export function shown(value: unknown, refs: Refs): Json {
   if (value instanceof Secret) return { $secret: refs.get(value.text) ?? "" };
-  if (Array.isArray(value)) return value.map((one) => shown(one, refs));
+  if (Array.isArray(value)) return value.map((element) => shown(element, refs));
   if (typeof value !== "object" || value === null) return value as Json;
   const result: Record<string, Json> = {};
-  for (const [key, one] of Object.entries(value)) if (one !== undefined) result[key] = shown(one, refs);
+  for (const [key, member] of Object.entries(value)) if (member !== undefined) result[key] = shown(member, refs);
   return result;
 }
 
@@ -92,7 +94,7 @@ export type Contents = ReadonlyMap<string, Uint8Array>;
 export const KEPT = Symbol("the secret that is there");
 
 /** Parses a secret: its text, "" for none, or `KEPT`. 422 for anything else, including a plain text. */
-export function givenSecret(value: unknown, texts: Texts, at: string): string | typeof KEPT {
+export function secretFrom(value: unknown, texts: Texts, at: string): string | typeof KEPT {
   if (value === "") return "";
   const ref = typeof value === "object" && value !== null && "$secret" in value ? value.$secret : undefined;
   if (typeof ref !== "string" || Object.keys(value as object).length !== 1)

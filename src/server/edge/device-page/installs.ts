@@ -41,15 +41,15 @@ export async function installAll(ctx: Context, host: HostRow, { category_id, que
     throw notFound("self-service category", category_id, "category_id");
   const { software } = await titlesOfHost(ctx, host, { ...offered, ...(query === undefined ? {} : { query }) });
   const missing = software.filter((item) => isMissing(item) && (category === null || isIn(item, category.name)));
-  let asked = 0;
-  for (const { id } of missing) if (await canAsk(ctx, host.id, id)) asked++;
-  if (asked === 0) return {};
+  let requestable = 0;
+  for (const { id } of missing) if (await canAsk(ctx, host.id, id)) requestable++;
+  if (requestable === 0) return {};
   const details = {
     host_id: host.id,
     host_display_name: host.display_name,
     self_service_category_id: category?.id ?? null,
     self_service_category_name: category?.name ?? null,
-    software_titles_count: asked,
+    software_titles_count: requestable,
   };
   const recorder = { ...ctx, user: nobody };
   await recordActivity(recorder, "installed_all_self_service_software", details, { hostId: host.id });
@@ -82,8 +82,8 @@ export async function ownUninstallResult(ctx: Context, host: HostRow, uuid: stri
 /** Only of store apps: other commands of a device, such as those with passwords, are none of its user's business. */
 export async function ownCommandResult(ctx: Context, host: HostRow, command_uuid: string) {
   await requireAppleMdm(ctx);
-  const own = and(eq("command_uuid", command_uuid), eq("host_id", host.id));
-  if ((await ctx.store.storeAppInstalls.first({ where: own })) === null) throw notFound("command", command_uuid);
+  const ownCommand = and(eq("command_uuid", command_uuid), eq("host_id", host.id));
+  if ((await ctx.store.storeAppInstalls.first({ where: ownCommand })) === null) throw notFound("command", command_uuid);
   // The license comes first.
   if ((await ctx.store.mdmCommands.first({ where: eq("command_uuid", command_uuid) })) === null) return {};
   return resultsOf(asOwner(ctx), { command_uuid, host_identifier: host.uuid });

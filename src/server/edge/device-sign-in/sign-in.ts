@@ -67,9 +67,9 @@ export async function finishDeviceSignIn(ctx: Context, field: string): Promise<C
     const { svc_desktop, mdm } = await ctx.config.current();
     if (!svc_desktop.sso_enabled) throw new SsoRefusal("single sign-on is not turned on for the pages of devices");
     const { end_user_authentication: provider } = mdm;
-    const own = await here(ctx, provider.entity_id);
-    const asked = { provider, here: own, requestId: row.request_id };
-    const email = emailOf(await verifiedResponse(ctx, asked, field));
+    const ownAddress = await here(ctx, provider.entity_id);
+    const context = { provider, here: ownAddress, requestId: row.request_id };
+    const email = emailOf(await verifiedResponse(ctx, context, field));
     ctx.log.info({ host_id: row.host_id, email }, "somebody has signed in on the page of a device");
     const to = `/device/${encodeURIComponent(tokenIn(cookie))}`;
     return { to, cookie: await openDeviceSession(ctx, row.host_id) };
@@ -85,9 +85,9 @@ const tokenIn = (cookie: string): string => cookie.split(".").slice(2).join(".")
 
 /** Uses the sign-in up: only the first callback with the cookie gets it, and only before it expires. */
 async function takeSignIn({ store, clock }: Context, cookie: string) {
-  const own = eq("cookie_hash", tokenHash(cookie));
+  const ownCookie = eq("cookie_hash", tokenHash(cookie));
   const since = isoAt(clock.now() - SSO_SECONDS * 1000);
-  const where = and(own, eq("used", false), gt("created_at", since));
+  const where = and(ownCookie, eq("used", false), gt("created_at", since));
   if ((await store.deviceSignIns.update({ where, set: { used: true } })) === 0) return null;
-  return store.deviceSignIns.first({ where: own });
+  return store.deviceSignIns.first({ where: ownCookie });
 }

@@ -37,13 +37,13 @@ const groups: Readonly<Record<string, readonly string[]>> = {
 
 /** Jobs by the names with which they can be requested: their own, and names of groups of jobs. */
 export function triggers(jobs: readonly Job[] = allJobs): ReadonlyMap<string, readonly Job[]> {
-  const found = new Map<string, readonly Job[]>();
+  const jobsByTrigger = new Map<string, readonly Job[]>();
   for (const [name, members] of Object.entries(groups)) {
     const those = jobs.filter((job) => members.includes(job.name));
-    if (those.length > 0) found.set(name, those);
+    if (those.length > 0) jobsByTrigger.set(name, those);
   }
-  for (const job of jobs) found.set(job.name, [job]);
-  return found;
+  for (const job of jobs) jobsByTrigger.set(job.name, [job]);
+  return jobsByTrigger;
 }
 
 /** Requests a run. 409 while one of its jobs is running or already requested. */

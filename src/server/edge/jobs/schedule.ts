@@ -45,14 +45,14 @@ export async function carryOut(
   services: Services,
   job: Job,
   signal: AbortSignal,
-  found: Predicate = everything,
+  unchanged: Predicate = everything,
 ): Promise<void> {
   const { store, clock, log } = services;
   const { name } = job;
   await store.jobRuns.upsert([{ name }], { on: ["name"], set: [], returning: [] });
   const lease = newLease(services);
   const begun = { started_at: clock.iso(), finished_at: null, error: null, requested_at: null, ...lease };
-  if ((await store.jobRuns.update({ where: and(eq("name", name), isFree(services), found), set: begun })) === 0)
+  if ((await store.jobRuns.update({ where: and(eq("name", name), isFree(services), unchanged), set: begun })) === 0)
     throw new AlreadyRunning(`job ${name} is running`);
   const mine = and(eq("name", name), heldBy(lease));
   let error: unknown = null;
@@ -95,7 +95,7 @@ async function dueAt(
 interface Due {
   readonly job: Job;
   /** The row in which the job was found due: if it has changed, another server has started the job. */
-  readonly found: Predicate;
+  readonly unchanged: Predicate;
 }
 
 /** The jobs that should start now. */
@@ -117,7 +117,7 @@ async function findDue(
     if (isRequested && job.after?.some(isPending)) continue;
     if (!isRequested && (onlyRequested || (await dueAt(services, job, run)) > services.clock.now())) continue;
     const started_at = run?.started_at ?? null;
-    due.push({ job, found: started_at === null ? isNull("started_at") : eq("started_at", started_at) });
+    due.push({ job, unchanged: started_at === null ? isNull("started_at") : eq("started_at", started_at) });
   }
   return due;
 }
@@ -136,19 +136,19 @@ export async function runDue(
   { places = createPlaces(), onlyRequested = false }: Look = {},
 ): Promise<void> {
   const due = await findDue(services, jobs, { places, onlyRequested });
-  const start = async ({ job, found }: Due): Promise<void> => {
+  const start = async ({ job, unchanged }: Due): Promise<void> => {
     if (signal.aborted) return;
     try {
-      await carryOut(services, job, signal, found);
+      await carryOut(services, job, signal, unchanged);
     } catch (err) {
       if (!(err instanceof AlreadyRunning)) services.log.error({ err, job: job.name }, "job failed");
     }
   };
   await Promise.all(
-    due.map(async (one) => {
-      await places.use(one.job.name, () => start(one));
+    due.map(async (dueJob) => {
+      await places.use(dueJob.job.name, () => start(dueJob));
       // Requested jobs may have waited for this one.
-      if (jobs.some(({ after }) => after?.includes(one.job.name)))
+      if (jobs.some(({ after }) => after?.includes(dueJob.job.name)))
         await runDue(services, jobs, signal, { places, onlyRequested: true });
     }),
   );

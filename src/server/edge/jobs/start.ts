@@ -19,7 +19,7 @@ export function startJobs(services: Services): { stop(): Promise<void> } {
 
 /** Runs one job immediately, by name, whether it is due or not. */
 export async function runJob(services: Services, name: string): Promise<void> {
-  const job = allJobs.find((one) => one.name === name);
+  const job = allJobs.find((candidate) => candidate.name === name);
   if (!job) throw new Error(`there is no job ${name}`);
   await carryOut(services, job, new AbortController().signal);
 }

@@ -9,13 +9,14 @@ import { memo } from "../../platform/core/memo.ts";
 export const apiRoutes = extensionPoint<Route>("routes of the API");
 
 const byEndpoint = memo(
-  (routes: readonly Route[]): ReadonlyMap<AnyEndpoint, Route> => new Map(routes.map((one) => [one.endpoint, one])),
+  (routes: readonly Route[]): ReadonlyMap<AnyEndpoint, Route> =>
+    new Map(routes.map((route) => [route.endpoint, route])),
 );
 
 function routeOf({ extensions }: Context, endpoint: AnyEndpoint): Route {
-  const found = byEndpoint(extensions.of(apiRoutes)).get(endpoint);
-  if (!found) throw new Error(`no route for ${endpoint.method} ${endpoint.path}`);
-  return found;
+  const route = byEndpoint(extensions.of(apiRoutes)).get(endpoint);
+  if (!route) throw new Error(`no route for ${endpoint.method} ${endpoint.path}`);
+  return route;
 }
 
 /** The API's reply to this caller. Throws the API's errors. */

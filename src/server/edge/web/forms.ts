@@ -21,7 +21,7 @@ export const formKey = part(
 export const formToken = (key: string, kind: "session" | "form", value: string): string =>
   createHmac("sha256", key).update(`${kind} ${value}`).digest("base64url");
 
-export const rightToken = (given: string, wanted: string): boolean => sameText(given, wanted);
+export const rightToken = (token: string, expected: string): boolean => sameText(token, expected);
 
 /**
  * Whether the browser reports that the form came from another site. Without either header (old browsers) only the
@@ -35,8 +35,8 @@ export function cameFromElsewhere(request: Request, serverUrl: string): boolean 
   if (origin === null || origin === "null") return false;
   if (!URL.canParse(origin)) return true;
   const { host } = new URL(origin);
-  const own = [request.headers.get("host"), URL.canParse(serverUrl) ? new URL(serverUrl).host : null];
-  return !own.includes(host);
+  const ownHosts = [request.headers.get("host"), URL.canParse(serverUrl) ? new URL(serverUrl).host : null];
+  return !ownHosts.includes(host);
 }
 
 export const formRefused = (why: string): ApiError =>

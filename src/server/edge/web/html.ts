@@ -8,7 +8,7 @@ export class Html {
 
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-const escapeHtml = (value: string): string => value.replace(/[&<>"']/g, (found) => entities[found]!);
+const escapeHtml = (value: string): string => value.replace(/[&<>"']/g, (character) => entities[character]!);
 
 type Part = Html | string | number | false | null | undefined | readonly Part[];
 

@@ -31,10 +31,10 @@ interface Organization {
 
 export async function organization(ctx: Pick<Context, "config" | "settings">): Promise<Organization> {
   const { org_info } = await ctx.config.current();
-  const own = await linkTo(ctx, LOGO_PATH);
+  const ownUrl = await linkTo(ctx, LOGO_PATH);
   // Other schemes are refused when the logo is set, and browsers would not load them.
   const [logo = ""] = [org_info.org_logo_url_light_background, org_info.org_logo_url].flatMap((url) =>
-    url.startsWith(own) ? [LOGO_PATH + url.slice(own.length)] : /^https:/i.test(url) ? [url] : [],
+    url.startsWith(ownUrl) ? [LOGO_PATH + url.slice(ownUrl.length)] : /^https:/i.test(url) ? [url] : [],
   );
   return { name: org_info.org_name || "svc", logo };
 }

@@ -57,10 +57,10 @@ export function mountPages(app: H3, services: Services, asError: AsError): void 
   describing("/api/docs", "html", htmlHeaders);
   describing("/api/docs/style.css", "css", { "content-type": "text/css; charset=utf-8" });
   for (const asset of assets) get(asset.path, () => assetResponse(asset));
-  for (const one of webPages) {
-    const answer = (event: H3Event) => answerPage(services, one, event, (thrown) => asError(thrown, event));
-    if (one.method === "GET") get(one.path, answer);
-    else app.post(one.path, answer);
+  for (const page of webPages) {
+    const answer = (event: H3Event) => answerPage(services, page, event, (thrown) => asError(thrown, event));
+    if (page.method === "GET") get(page.path, answer);
+    else app.post(page.path, answer);
   }
 }
 

@@ -60,12 +60,12 @@ interface Field {
 }
 
 /** A labelled input. A password is never sent back to the browser. */
-export function field(given: Field): Html {
-  const { name, label, type = "text", hint, wrong, required = true, max = 255 } = given;
+export function field(options: Field): Html {
+  const { name, label, type = "text", hint, wrong, required = true, max = 255 } = options;
   const id = `field-${name}`;
   const describedBy = [hint && `${id}-hint`, wrong && `${id}-wrong`].filter(Boolean).join(" ");
-  return html`<div class="${given.wide ? "field wide" : "field"}"><label for="${id}">${label}</label>
-<input id="${id}" name="${name}" type="${type}" maxlength="${max}"${type !== "password" && html` value="${given.value ?? ""}"`}${given.autocomplete && html` autocomplete="${given.autocomplete}"`}${required && html` required`}${(given.focus || wrong) && html` autofocus`}${wrong && html` aria-invalid="true"`}${describedBy && html` aria-describedby="${describedBy}"`}>
+  return html`<div class="${options.wide ? "field wide" : "field"}"><label for="${id}">${label}</label>
+<input id="${id}" name="${name}" type="${type}" maxlength="${max}"${type !== "password" && html` value="${options.value ?? ""}"`}${options.autocomplete && html` autocomplete="${options.autocomplete}"`}${required && html` required`}${(options.focus || wrong) && html` autofocus`}${wrong && html` aria-invalid="true"`}${describedBy && html` aria-describedby="${describedBy}"`}>
 ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}${wrong && html`<p class="wrong" id="${id}-wrong">${wrong}</p>`}</div>`;
 }
 
@@ -87,8 +87,10 @@ export function select(name: string, label: string, chosen: string, choices: rea
 }
 
 export function facts(pairs: readonly (readonly [string, Html | string | number | null | undefined | false])[]): Html {
-  const known = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false);
-  return html`<dl class="facts">${known.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+  const shownPairs = pairs.filter(
+    ([, value]) => value !== null && value !== undefined && value !== "" && value !== false,
+  );
+  return html`<dl class="facts">${shownPairs.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
 /** The URL with some parameters changed. Empty parameters are removed. */

@@ -90,8 +90,8 @@ async function visitOf(
         });
   // A viewer whose session has ended is asked to sign in again, so the form need not be checked.
   if (page.method !== "GET" && !page.isOneClick && (page.access === "open" || session !== null))
-    await checkForm(ctx, event.req, form, wantedToken(key, session, formCookie));
-  let own = formCookie;
+    await checkForm(ctx, event.req, form, expectedToken(key, session, formCookie));
+  let ownCookie = formCookie;
   return {
     ctx: { ...ctx, user: user ?? nobody },
     jar,
@@ -101,11 +101,11 @@ async function visitOf(
     session,
     whose: (other) => authenticate(services, `Bearer ${other}`),
     csrf() {
-      if (session === null && own === null) {
-        own = ctx.random.token(32);
-        cookies.push(setCookie(jar, jar.form, own));
+      if (session === null && ownCookie === null) {
+        ownCookie = ctx.random.token(32);
+        cookies.push(setCookie(jar, jar.form, ownCookie));
       }
-      return html`<input type="hidden" name="${FORM_FIELD}" value="${wantedToken(key, session, own) ?? ""}">`;
+      return html`<input type="hidden" name="${FORM_FIELD}" value="${expectedToken(key, session, ownCookie) ?? ""}">`;
     },
     sendCookie: (cookie) => void cookies.push(cookie),
   };
@@ -117,19 +117,24 @@ async function viewerOfSession(services: Services, token: string): Promise<Viewe
   return user === null || user.token_name !== "" || user.token_endpoints !== null || user.api_only ? null : user;
 }
 
-const wantedToken = (key: string, session: string | null, formCookie: string | null): string | null => {
+const expectedToken = (key: string, session: string | null, formCookie: string | null): string | null => {
   if (session !== null) return formToken(key, "session", session);
   return formCookie === null ? null : formToken(key, "form", formCookie);
 };
 
-async function checkForm(ctx: Context, request: Request, form: URLSearchParams, wanted: string | null): Promise<void> {
+async function checkForm(
+  ctx: Context,
+  request: Request,
+  form: URLSearchParams,
+  expected: string | null,
+): Promise<void> {
   const url = await serverUrl(ctx);
   if (cameFromElsewhere(request, url)) throw formRefused("it was sent from a page of another site");
-  if (wanted === null)
+  if (expected === null)
     throw formRefused(
       `your browser did not send a cookie; allow cookies, open ${url || "this server"} at its own address, and try again`,
     );
-  if (!rightToken(form.get(FORM_FIELD) ?? "", wanted))
+  if (!rightToken(form.get(FORM_FIELD) ?? "", expected))
     throw formRefused("the page with the form is outdated; open it again and repeat your input");
 }
 

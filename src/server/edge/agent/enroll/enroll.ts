@@ -22,8 +22,10 @@ interface Enrollment {
 }
 
 /** Macs may be known to device management under other names than the agent's. */
-function appleHardware({ host_details: given, platform_type: mask }: Record<string, unknown>): { hardware?: Hardware } {
-  const details = rowsOf([given])[0] ?? {};
+function appleHardware({ host_details: hostDetails, platform_type: mask }: Record<string, unknown>): {
+  hardware?: Hardware;
+} {
+  const details = rowsOf([hostDetails])[0] ?? {};
   const [os = {}] = rowsOf([details.os_version]);
   const [system = {}] = rowsOf([details.system_info]);
   if ((text(os, "platform") || platformOfMask(mask)) !== "darwin") return {};
@@ -63,9 +65,9 @@ export function createEnrollment(services: Services, { hosts: cache, configs }: 
 
   return {
     async enroll(body, caller, since) {
-      const found = await checkEnrollSecret(services, body.enroll_secret, caller);
-      if ("wait" in found) {
-        const { wait } = found;
+      const check = await checkEnrollSecret(services, body.enroll_secret, caller);
+      if ("wait" in check) {
+        const { wait } = check;
         if (wait > 0) return failure(429, `enroll failed: too many bad enroll secrets, retry after: ${wait}s`, wait);
         return refusal("invalid enroll secret");
       }
@@ -77,8 +79,8 @@ export function createEnrollment(services: Services, { hosts: cache, configs }: 
       const request = {
         identifier,
         ...appleHardware(body),
-        teamId: found.teamId,
-        secretHash: found.secretHash,
+        teamId: check.teamId,
+        secretHash: check.secretHash,
         isProved: false,
         address: caller.address,
         keyHash: tokenHash(key),

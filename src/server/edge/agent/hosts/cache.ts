@@ -10,7 +10,7 @@ import { type HostRow, HostState } from "./state.ts";
 
 export interface HostCache {
   /** The host of a node key; undefined if it is not cached or has to be read again. */
-  known(key: string): HostState | undefined;
+  cached(key: string): HostState | undefined;
   /** Looks the key up in the store; null if no host has it. */
   find(key: string): Promise<HostState | null>;
   /** Reads the row again; null if the host was deleted or has a different node key. */
@@ -41,8 +41,8 @@ export async function createHostCache(services: Services): Promise<HostCache> {
   const readings = createBatcher<number, HostRow | null>(
     async (ids) => {
       const rows = await store.hosts.getMany([...new Set(ids)]);
-      const found = new Map(rows.map((row) => [row.id, row]));
-      return ids.map((id) => found.get(id) ?? null);
+      const rowsById = new Map(rows.map((row) => [row.id, row]));
+      return ids.map((id) => rowsById.get(id) ?? null);
     },
     { size: 100, parallel: 2, figures: queueFigures(services.metrics, "hosts") },
   );
@@ -79,7 +79,7 @@ export async function createHostCache(services: Services): Promise<HostCache> {
   });
 
   return {
-    known(key) {
+    cached(key) {
       const state = byKey.get(key);
       return state?.fresh ? state : undefined;
     },

@@ -32,9 +32,9 @@ export class LargeBody {
     this.#cap = cap;
     this.#isReadToEnd = isAcknowledged && (sender.trust === "proved" || proved !== undefined);
     this.#claim = room.claim(sender, (why) => this.#cut(why));
-    void proved?.then((found) => {
-      if (found === null) this.#isReadToEnd = false;
-      else this.#claim.prove(found);
+    void proved?.then((provedSender) => {
+      if (provedSender === null) this.#isReadToEnd = false;
+      else this.#claim.prove(provedSender);
     });
     // Releases the budget if the connection closes early.
     req.once("close", () => {

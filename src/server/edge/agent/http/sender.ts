@@ -12,8 +12,8 @@ const KEY = /"node_key"\s*:\s*"([^"\\]{1,256})"/;
 export function keyNamedBy(first: Buffer, encoding: string | undefined): string | null {
   const isGzip = encoding !== undefined && /gzip/i.test(encoding);
   const text = isGzip ? inflatedStart(first) : first.toString("latin1", 0, LOOKED_AT);
-  const found = KEY.exec(text)?.[1];
-  if (found !== undefined || isGzip || first.length <= LOOKED_AT) return found ?? null;
+  const key = KEY.exec(text)?.[1];
+  if (key !== undefined || isGzip || first.length <= LOOKED_AT) return key ?? null;
   return KEY.exec(first.toString("latin1", first.length - LOOKED_AT))?.[1] ?? null;
 }
 

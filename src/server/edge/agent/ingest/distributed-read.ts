@@ -65,11 +65,11 @@ export async function dueQueries(
     }
   }
   if (due(row.label_updated_at, settings.label_interval)) {
-    const known = await caches.labels.get();
-    const labels = known.for(row.platform, row.platform_like, row.team_id);
+    const dynamicLabels = await caches.labels.get();
+    const labels = dynamicLabels.for(row.platform, row.platform_like, row.team_id);
     for (const { id, query } of labels) queries[LABEL_PREFIX + id] = query;
     if (labels.length === 0) queries[NO_LABELS] = ALWAYS;
-    else queries[LABELS_REVISION + known.revision] = ALWAYS;
+    else queries[LABELS_REVISION + dynamicLabels.revision] = ALWAYS;
   }
   const allPolicies = due(row.policy_updated_at, settings.policy_interval);
   const policies = await duePolicies(store, caches.policies, row, allPolicies);

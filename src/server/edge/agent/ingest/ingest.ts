@@ -150,8 +150,8 @@ export async function createIngest(
       state.load({ ...row, ...set }, settings);
       // The row was also changed by others while the results were processed. The notification of this change has arrived
       // too, and causes no reading.
-      const own = notified.has(row.id) ? 1 : 0;
-      if (state.doubts !== doubts.get(state)! + own) state.fresh = false;
+      const ownNotices = notified.has(row.id) ? 1 : 0;
+      if (state.doubts !== doubts.get(state)! + ownNotices) state.fresh = false;
     }
     return items.map(() => null);
   }
@@ -199,14 +199,14 @@ export async function createIngest(
         platform: set.platform ?? row.platform,
         platform_like: set.platform_like ?? row.platform_like,
       };
-      const asked = results.policiesRevision ?? state.policiesAsked;
-      const upTo = Math.min(asked ?? snapshot.for(host).revision, snapshot.revision);
+      const revision = results.policiesRevision ?? state.policiesAsked;
+      const upTo = Math.min(revision ?? snapshot.for(host).revision, snapshot.revision);
       set.policies_revision = Math.max(row.policies_revision ?? 0, upTo);
       const isWritten = (["policy_updated_at", "policies_revision"] as const).some(
         (column) => set[column] !== undefined && set[column] !== row[column],
       );
       const { policies: answers, policyErrors, allPoliciesReported: isWhole } = results;
-      return { host, answers, errors: policyErrors, isWhole, askedRevision: asked, isWritten };
+      return { host, answers, errors: policyErrors, isWhole, askedRevision: revision, isWritten };
     });
     return planPolicies(store, snapshot, items);
   }
@@ -220,10 +220,10 @@ export async function createIngest(
     const changed: HostDetailsRow[] = [];
     for (const { item, row, values } of reporting) {
       const additional = await configured(row.team_id, item.results.additional);
-      const known = old.get(row.id);
-      const after = detailRowOf(row.id, known, {
+      const existing = old.get(row.id);
+      const after = detailRowOf(row.id, existing, {
         ...values?.details,
-        ...(Object.keys(additional).length === 0 ? {} : { additional: { ...known?.additional, ...additional } }),
+        ...(Object.keys(additional).length === 0 ? {} : { additional: { ...existing?.additional, ...additional } }),
       });
       if (after) changed.push(after);
     }
@@ -233,8 +233,8 @@ export async function createIngest(
   /** Keeps only configured additional queries: agents may send names that were never requested. */
   async function configured(teamId: number | null, reported: ReadonlyMap<string, readonly AgentRow[]>) {
     if (reported.size === 0) return {};
-    const asked = (await caches.configs.get(teamId)).features.additional_queries ?? {};
-    return Object.fromEntries([...reported].filter(([name]) => Object.hasOwn(asked, name)));
+    const additionalQueries = (await caches.configs.get(teamId)).features.additional_queries ?? {};
+    return Object.fromEntries([...reported].filter(([name]) => Object.hasOwn(additionalQueries, name)));
   }
 
   async function planLabels(planned: readonly PlannedWrite[]): Promise<PlannedLabels> {

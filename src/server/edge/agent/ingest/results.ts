@@ -201,9 +201,9 @@ export function readResults(write: Record<string, unknown>, { byName }: QueriesB
   let policiesRevision: number | null = null;
   // Undelivered results are sent with the next ones. With several revisions present, use the oldest: which result
   // belongs to which is unknown.
-  const oldest = (known: number | null, name: string, prefix: string): number | null => {
+  const oldest = (oldestSoFar: number | null, name: string, prefix: string): number | null => {
     const digits = name.slice(prefix.length);
-    return /^\d{1,15}$/.test(digits) ? Math.min(known ?? Number.POSITIVE_INFINITY, Number(digits)) : known;
+    return /^\d{1,15}$/.test(digits) ? Math.min(oldestSoFar ?? Number.POSITIVE_INFINITY, Number(digits)) : oldestSoFar;
   };
   for (const name of new Set([...Object.keys(queries), ...Object.keys(statuses)])) {
     if (name.startsWith(DETAIL_PREFIX)) continue;

@@ -69,8 +69,8 @@ export function createDetailQueries(sources: readonly InventorySource[]): Detail
   const sets = new Map<string, DetailQuerySet>();
 
   function versionClass(agentVersion: string): number {
-    const known = versionClasses.get(agentVersion);
-    if (known !== undefined) return known;
+    const cached = versionClasses.get(agentVersion);
+    if (cached !== undefined) return cached;
     const version = agentVersionOf(agentVersion);
     const reached = steps.filter((step) => !before(version, step)).length;
     // Versions are reported by agents, so the cache needs a limit.
@@ -108,11 +108,11 @@ export function createDetailQueries(sources: readonly InventorySource[]): Detail
       const turns = ask.isTurn === undefined ? intervals : intervals.filter(ask.isTurn);
       const on = switches.map((feature) => ask.features[feature]);
       const key = `${family} ${on} ${reached} ${ask.criticalOnly === true} ${turns}`;
-      const known = sets.get(key);
-      if (known) return known;
-      const made = build(family, reached, ask, turns);
-      sets.set(key, made);
-      return made;
+      const cached = sets.get(key);
+      if (cached) return cached;
+      const created = build(family, reached, ask, turns);
+      sets.set(key, created);
+      return created;
     },
   };
 }

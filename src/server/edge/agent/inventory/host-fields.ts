@@ -79,8 +79,13 @@ export function hostChanges(results: DetailResults, applies: Applies, ctx: HostC
   };
 }
 
-function changedOs(row: AgentRow, platform: string, release: WindowsRelease | null, known: string): OsIdentity | null {
-  const keepsBuild = platform === "windows" && release === null && isSameWindows(row, known);
+function changedOs(
+  row: AgentRow,
+  platform: string,
+  release: WindowsRelease | null,
+  osVersion: string,
+): OsIdentity | null {
+  const keepsBuild = platform === "windows" && release === null && isSameWindows(row, osVersion);
   return keepsBuild ? null : osIdentity(row, platform, release);
 }
 

@@ -40,15 +40,15 @@ function copyText(
   }
 }
 
-export function setSystem(set: Partial<InventoryFields>, row: AgentRow, known: HostContext["stored"]): void {
+export function setSystem(set: Partial<InventoryFields>, row: AgentRow, existing: HostContext["stored"]): void {
   copyText(set, row, systemColumns);
   const serial = serialNumber(text(row, "hardware_serial"));
   if (serial !== "") set.hardware_serial = serial;
   // No host has 0 of these: the agent could not read them.
   for (const field of ["cpu_physical_cores", "cpu_logical_cores"] as const)
-    if (has(row, field)) set[field] = toInt(row[field], 0, 1_000_000) || (known[field] ?? 0);
-  if (has(row, "physical_memory")) set.memory = toCount(row.physical_memory) || (known.memory ?? 0);
-  set.display_name = displayName({ ...known, ...set });
+    if (has(row, field)) set[field] = toInt(row[field], 0, 1_000_000) || (existing[field] ?? 0);
+  if (has(row, "physical_memory")) set.memory = toCount(row.physical_memory) || (existing.memory ?? 0);
+  set.display_name = displayName({ ...existing, ...set });
 }
 
 export function setUptime(set: Partial<InventoryFields>, row: AgentRow, now: number): void {
@@ -91,10 +91,11 @@ export function setOs(
 }
 
 /** Whether `known` names this release. If so, it is kept while the registry query fails, so that the build stays. */
-export function isSameWindows(row: AgentRow, known: string): boolean {
+export function isSameWindows(row: AgentRow, osVersion: string): boolean {
   const version = text(row, "version").trim();
   const name = windowsName(row);
   return (
-    known.startsWith(`${name} `) && known.split(" ").some((word) => word === version || word.startsWith(`${version}.`))
+    osVersion.startsWith(`${name} `) &&
+    osVersion.split(" ").some((word) => word === version || word.startsWith(`${version}.`))
   );
 }

@@ -16,8 +16,8 @@ export const readFileValue = (value: unknown): DesiredFile => parsed(FileValue, 
 
 /** Values of other forms are refused when they are read. */
 export function filesIn(value: unknown): readonly FileRef[] {
-  const found = FileValue.safeParse(value);
-  return found.success ? [{ name: "content", sha256: found.data.sha256 }] : [];
+  const file = FileValue.safeParse(value);
+  return file.success ? [{ name: "content", sha256: file.data.sha256 }] : [];
 }
 
 /** The digests of files by their ids. */
@@ -35,10 +35,10 @@ export async function checkUploads(
   if (steps.length === 0) return;
   const ids = await completeUploads(
     ctx,
-    steps.map(({ wanted }) => wanted.sha256),
+    steps.map(({ desired }) => desired.sha256),
   );
   for (const step of steps) {
-    const id = ids.get(step.wanted.sha256);
+    const id = ids.get(step.desired.sha256);
     if (id === undefined) continue;
     const { size } = (await ctx.store.files.get(id))!;
     await locating(step, () => check({ id, name: step.name, size }));

@@ -58,7 +58,7 @@ export async function iconContents(ctx: Context, digests: readonly string[]): Pr
 export async function keepIcons(ctx: Context, steps: readonly Step<DesiredIcon>[]): Promise<void> {
   if (ctx.dryRun !== null) return;
   for (const step of steps) {
-    const { icon } = step.wanted;
+    const { icon } = step.desired;
     if (icon) await locating(step, () => keepFile(ctx, parts(icon), { maxBytes: ICON_MAX }));
   }
 }

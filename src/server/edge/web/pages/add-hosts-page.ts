@@ -55,7 +55,7 @@ export async function makeEnrollCommands(visit: Visit): Promise<Answer> {
   if (!/^\d{1,15}$/.test(team)) return shown(visit, { refused: "Select a team." });
   try {
     return await shown(visit, {
-      made: await call(ctx, newHostsApi.createToken, {
+      token: await call(ctx, newHostsApi.createToken, {
         body: { team_id: Number(team), expires_in, sign_requests: form.get("sign_requests") === "on" },
       }),
     });
@@ -66,19 +66,19 @@ export async function makeEnrollCommands(visit: Visit): Promise<Answer> {
 }
 
 interface FormOutcome {
-  readonly made?: EnrollToken;
+  readonly token?: EnrollToken;
   readonly refused?: string | Html;
   readonly status?: number;
 }
 
-async function shown(visit: Visit, { made, refused, status }: FormOutcome): Promise<PageContent> {
+async function shown(visit: Visit, { token, refused, status }: FormOutcome): Promise<PageContent> {
   const { ctx, form } = visit;
   if (!maySomewhere(ctx.user, "enroll_secrets:read")) throw forbidden();
   const teams = await teamsOf(visit);
   const team = form.get("team_id") ?? teams[0]?.value ?? "0";
   return {
     title: "Add hosts",
-    script: made !== undefined,
+    script: token !== undefined,
     ...(status === undefined ? {} : { status }),
     body: html`<h1>Add hosts</h1>
 ${refused !== undefined && alert(refused)}
@@ -89,7 +89,7 @@ ${teams.length > 1 ? select("team_id", "Team", team, teams) : html`<input type="
 ${select("expires_in", "Can be used for", form.get("expires_in") ?? "24h", lifetimes)}
 ${select("sign_requests", "The agent proves which host it is", form.get("sign_requests") ?? "", signing)}
 <button>Show commands</button></form></section>
-${made !== undefined && commandsCard(made, teams)}`,
+${token !== undefined && commandsCard(token, teams)}`,
   };
 }
 

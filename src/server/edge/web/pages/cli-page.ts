@@ -16,8 +16,8 @@ interface LoginRequest {
 }
 
 /** Null unless the address has the form that the command line creates. */
-function askedBy(given: URLSearchParams): LoginRequest | null {
-  const [port, challenge, state] = ["port", "challenge", "state"].map((name) => given.get(name) ?? "");
+function loginIn(params: URLSearchParams): LoginRequest | null {
+  const [port, challenge, state] = ["port", "challenge", "state"].map((name) => params.get(name) ?? "");
   const isRight =
     /^[1-9]\d{3,4}$/.test(port!) &&
     Number(port) >= 1024 &&
@@ -32,11 +32,11 @@ const queryOf = ({ port, challenge, state }: LoginRequest): string =>
 
 async function ask(visit: Visit): Promise<Answer> {
   const { ctx, url } = visit;
-  const asked = askedBy(url.searchParams);
-  if (!asked) return notUnderstood;
-  if (visit.session === null) return signInFirst(visit, asked);
+  const login = loginIn(url.searchParams);
+  if (!login) return notUnderstood;
+  if (visit.session === null) return signInFirst(visit, login);
   if (ctx.user.force_password_reset) return { to: "/login/new-password" };
-  const hidden = Object.entries(asked).map(
+  const hidden = Object.entries(login).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   );
   return {
@@ -47,7 +47,7 @@ async function ask(visit: Visit): Promise<Answer> {
 <p>Go on only if you have just started <code>svc login --sso</code> yourself.</p>
 <form method="post" action="${PATH}">${visit.csrf()}${hidden}
 <button>Sign in svc on this computer</button></form>
-<p class="small"><a href="${loopback(asked.port, { error: "access_denied", state: asked.state })}">Cancel</a></p></div>`,
+<p class="small"><a href="${loopback(login.port, { error: "access_denied", state: login.state })}">Cancel</a></p></div>`,
   };
 }
 
@@ -59,8 +59,8 @@ const loopback = (port: string, answer: Record<string, string>): string =>
  * Redirects to the identity provider at once if the command line requested it. Only once, because the browser may not
  * keep cookies.
  */
-async function signInFirst({ ctx, url, sendCookie }: Visit, asked: LoginRequest): Promise<Answer> {
-  const back = `${PATH}?${queryOf(asked)}`;
+async function signInFirst({ ctx, url, sendCookie }: Visit, login: LoginRequest): Promise<Answer> {
+  const back = `${PATH}?${queryOf(login)}`;
   if (url.searchParams.get("sso") !== "1" || !(await ssoInfo(ctx)).sso_enabled)
     return { to: `/login?next=${encodeURIComponent(back)}` };
   // The identity provider redirects to the public URL, so the cookie must be set for that host.
@@ -74,10 +74,10 @@ async function signInFirst({ ctx, url, sendCookie }: Visit, asked: LoginRequest)
 }
 
 async function handOver({ ctx, form }: Visit): Promise<Answer> {
-  const asked = askedBy(form);
-  if (!asked) return notUnderstood;
-  const code = await issueCliCode(ctx, ctx.user.id, asked.challenge);
-  return moved(loopback(asked.port, { code, state: asked.state }), "Back to the command line");
+  const login = loginIn(form);
+  if (!login) return notUnderstood;
+  const code = await issueCliCode(ctx, ctx.user.id, login.challenge);
+  return moved(loopback(login.port, { code, state: login.state }), "Back to the command line");
 }
 
 /** Uses a page instead of a redirect, which `form-action` would have to allow. */

@@ -65,13 +65,13 @@ const columns = (ctx: Context): Column[] => [
 const inForm = ["query", "status", "team_id", "label_id", "where"];
 
 export async function hostsPage({ ctx, url }: Visit): Promise<Answer> {
-  const params = known(url.searchParams);
-  const [found, teams, labels] = await Promise.all([search(ctx, params), teamChoices(ctx), labelChoices(ctx)]);
+  const params = knownParams(url.searchParams);
+  const [hostsResult, teams, labels] = await Promise.all([search(ctx, params), teamChoices(ctx), labelChoices(ctx)]);
   const others = [...params].filter(([name]) => name in hostFilters && !inForm.includes(name));
   const get = (name: string) => params.get(name) ?? "";
   return {
     title: "Hosts",
-    status: "error" in found ? found.error.status : 200,
+    status: "error" in hostsResult ? hostsResult.error.status : 200,
     body: html`<div class="head"><h1>Hosts</h1>${maySomewhere(ctx.user, "enroll_secrets:read") && html`<a href="${ADD_HOSTS}">Add hosts</a>`}</div>
 <form class="row card" method="get" action="${PATH}" role="search" aria-label="Hosts">
 ${field({ name: "query", label: "Search", type: "search", value: get("query"), required: false, max: 1024, hint: undefined, wide: true })}
@@ -90,16 +90,16 @@ ${
       html`${at > 0 && ", "}<code>${name}=${value}</code> (<a href="${link(PATH, params, { [name]: null, page: null })}">remove<span class="hidden"> ${name}</span></a>)`,
   )}</p>`
 }
-${"error" in found ? alert(errorSentence(found.error)) : results(ctx, params, found)}`,
+${"error" in hostsResult ? alert(errorSentence(hostsResult.error)) : results(ctx, params, hostsResult)}`,
   };
 }
 
 /** The parameters that the list accepts, without duplicates and empty values. */
-function known(given: URLSearchParams): URLSearchParams {
+function knownParams(params: URLSearchParams): URLSearchParams {
   const names = [...Object.keys(hostFilters), "order_key", "order_direction", "page"];
   return new URLSearchParams(
     names.flatMap((name): [string, string][] => {
-      const value = given.get(name)?.trim() ?? "";
+      const value = params.get(name)?.trim() ?? "";
       return value === "" ? [] : [[name, value]];
     }),
   );

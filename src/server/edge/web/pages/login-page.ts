@@ -37,10 +37,10 @@ export async function loginPage(visit: Visit): Promise<Answer> {
 
 /** Signs in with the posted email and password. A wrong pair is reported on the form, which keeps the email. */
 export async function logIn(visit: Visit): Promise<Answer> {
-  const { ctx, form: given } = visit;
-  const next = nextPath(given.get("next"));
-  const email = given.get("email") ?? "";
-  const body = { email, password: given.get("password") ?? "", supports_email_verification: true };
+  const { ctx, form: fields } = visit;
+  const next = nextPath(fields.get("next"));
+  const email = fields.get("email") ?? "";
+  const body = { email, password: fields.get("password") ?? "", supports_email_verification: true };
   try {
     const value = await call(ctx, sessionsApi.login, { body });
     if (!("token" in value)) return { to: "/login/mfa-sent" };

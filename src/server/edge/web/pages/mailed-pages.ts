@@ -31,8 +31,8 @@ function mendable(error: unknown): ApiError {
 }
 
 const reasonFor = (error: ApiError | undefined, name: string): string | undefined => {
-  const found = error?.errors.find((one) => one.name === name);
-  return found && errorSentence(new ApiError(error!.status, "", [found]));
+  const fieldError = error?.errors.find((candidate) => candidate.name === name);
+  return fieldError && errorSentence(new ApiError(error!.status, "", [fieldError]));
 };
 
 const isUsedUp = (error: unknown): boolean =>
@@ -127,8 +127,8 @@ async function reset(visit: Visit): Promise<Answer> {
 // Invites.
 
 async function invitePage(visit: Visit): Promise<Answer> {
-  const found = await inviteOf(visit);
-  return "invite" in found ? inviteForm(visit, found) : found;
+  const inviteReply = await inviteOf(visit);
+  return "invite" in inviteReply ? inviteForm(visit, inviteReply) : inviteReply;
 }
 
 type InviteReply = ReplyOf<typeof invitesApi.show>;
@@ -147,12 +147,12 @@ async function inviteOf({ ctx, params }: Visit): Promise<InviteReply | PageConte
 function inviteForm(visit: Visit, { invite }: InviteReply, error?: ApiError): PageContent {
   const token = visit.params.token ?? "";
   const name = visit.form.get("name") ?? invite.name;
-  const known = ["name", "password", "password_confirmation"];
+  const fields = ["name", "password", "password_confirmation"];
   const about = invite.global_role ?? invite.teams.map(({ name: team, role }) => `${role} of ${team}`).join(", ");
   return card(
     "Create your account",
     html`<p>You are invited as <strong>${invite.email}</strong>${about !== "" && ` (${about})`}.</p>
-${error !== undefined && !error.errors.some((one) => known.includes(one.name)) && alert(errorSentence(error))}
+${error !== undefined && !error.errors.some((fieldError) => fields.includes(fieldError.name)) && alert(errorSentence(error))}
 <form method="post" action="/login/invites/${encodeURIComponent(token)}">${visit.csrf()}${accountField(invite.email)}
 ${field({ name: "name", label: "Name", value: name, autocomplete: "name", wrong: reasonFor(error, "name") })}
 ${!invite.sso_enabled && newPasswordFields(reasonFor(error, "password"), reasonFor(error, "password_confirmation"))}
@@ -163,14 +163,14 @@ ${!invite.sso_enabled && newPasswordFields(reasonFor(error, "password"), reasonF
 
 async function acceptInvite(visit: Visit): Promise<Answer> {
   const { ctx, form } = visit;
-  const found = await inviteOf(visit);
-  if (!("invite" in found)) return found;
-  const { invite } = found;
+  const inviteReply = await inviteOf(visit);
+  if (!("invite" in inviteReply)) return inviteReply;
+  const { invite } = inviteReply;
   const password = form.get("new_password") ?? "";
   if (!invite.sso_enabled && password !== form.get("new_password_again"))
     return inviteForm(
       visit,
-      found,
+      inviteReply,
       new ApiError(422, "", [{ name: "password_confirmation", reason: "the passwords must match" }]),
     );
   const body = {
@@ -182,7 +182,7 @@ async function acceptInvite(visit: Visit): Promise<Answer> {
   try {
     await call(ctx, invitesApi.accept, { body });
   } catch (error) {
-    return inviteForm(visit, found, mendable(error));
+    return inviteForm(visit, inviteReply, mendable(error));
   }
   return { to: "/login?status=account_made" };
 }

@@ -13,9 +13,9 @@ export async function newPasswordPage(visit: Visit): Promise<Answer> {
 }
 
 export async function setNewPassword(visit: Visit): Promise<Answer> {
-  const { ctx, form: given } = visit;
-  const new_password = given.get("new_password") ?? "";
-  if (new_password !== given.get("new_password_again")) return form(visit, undefined, "The passwords must match.");
+  const { ctx, form: fields } = visit;
+  const new_password = fields.get("new_password") ?? "";
+  if (new_password !== fields.get("new_password_again")) return form(visit, undefined, "The passwords must match.");
   try {
     await call(ctx, usersApi.performRequiredPasswordReset, { body: { new_password } });
   } catch (error) {

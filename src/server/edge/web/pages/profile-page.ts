@@ -33,12 +33,12 @@ type CreatedToken = z.output<typeof tokensApi.create.response>;
 type Form = "token" | "password" | "email";
 
 interface FormOutcome {
-  readonly made?: CreatedToken;
+  readonly createdToken?: CreatedToken;
   readonly error?: ApiError;
   /** The form to which the error belongs. */
   readonly of?: Form;
   /** The value entered in the form's first field, unless it is secret. */
-  readonly given?: string;
+  readonly input?: string;
 }
 
 export const profilePage = (visit: Visit): Promise<Answer> => profile(visit, {});
@@ -48,7 +48,7 @@ export const makeToken = (visit: Visit): Promise<Answer> => {
   const name = visit.form.get("name")?.trim() ?? "";
   const body = { name, expires_in: visit.form.get("expires_in") || "90d" };
   return refusable(visit, "token", name, async () =>
-    profile(visit, { made: await call(visit.ctx, tokensApi.create, { body }) }),
+    profile(visit, { createdToken: await call(visit.ctx, tokensApi.create, { body }) }),
   );
 };
 
@@ -90,12 +90,12 @@ export async function endSession(visit: Visit): Promise<Answer> {
   return { to: "/profile?status=ended" };
 }
 
-async function refusable(visit: Visit, of: Form, given: string, act: () => Promise<Answer>) {
+async function refusable(visit: Visit, of: Form, input: string, act: () => Promise<Answer>) {
   try {
     return await act();
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500 || error.status === 401) throw error;
-    return profile(visit, { error, of, given });
+    return profile(visit, { error, of, input });
   }
 }
 
@@ -106,16 +106,16 @@ async function profile(visit: Visit, outcome: FormOutcome): Promise<PageContent>
     call(ctx, sessionsApi.listOfUser, { params: { id: ctx.user.id } }),
   ]);
   const status = url.searchParams.get("status") ?? "";
-  const { made, error } = outcome;
+  const { createdToken, error } = outcome;
   const isMailed = await mailConfigured(ctx);
   return {
     title: "My account",
-    script: made !== undefined,
+    script: createdToken !== undefined,
     ...(error === undefined ? {} : { status: error.status }),
     ...(error?.retryAfter ? { retryAfter: error.retryAfter } : {}),
     body: html`<h1>My account</h1>
-${error === undefined && made === undefined && Object.hasOwn(done, status) && good(done[status]!)}
-${made !== undefined && madeCard(made)}
+${error === undefined && createdToken === undefined && Object.hasOwn(done, status) && good(done[status]!)}
+${createdToken !== undefined && createdTokenCard(createdToken)}
 <div class="grid"><div class="stack">${whoCard(user)}${!user.sso_enabled && passwordCard(visit, outcome)}</div>
 <div class="stack">${tokenCard(visit, outcome)}${!user.sso_enabled && emailCard(visit, outcome, isMailed)}</div></div>
 ${rowsCard(
@@ -135,7 +135,11 @@ ${rowsCard(
   };
 }
 
-const madeCard = ({ token, name, expires_at }: CreatedToken): Html => html`<section class="card" aria-labelledby="made">
+const createdTokenCard = ({
+  token,
+  name,
+  expires_at,
+}: CreatedToken): Html => html`<section class="card" aria-labelledby="made">
 <h2 id="made">Your new API token</h2>
 <div class="message good" role="status"><p>Copy it now: it is shown only once.</p></div>
 <code class="token" id="new-token">${token}</code>
@@ -157,8 +161,8 @@ function whoCard(user: User): Html {
 }
 
 const wrongField = ({ error, of }: FormOutcome, form: FormOutcome["of"], name: string): string | undefined => {
-  const found = of === form ? error?.errors.find((one) => one.name === name) : undefined;
-  return found && `${found.reason.charAt(0).toUpperCase()}${found.reason.slice(1)}.`;
+  const fieldError = of === form ? error?.errors.find((candidate) => candidate.name === name) : undefined;
+  return fieldError && `${fieldError.reason.charAt(0).toUpperCase()}${fieldError.reason.slice(1)}.`;
 };
 /** The error of the form if it belongs to none of its fields. */
 const wrongForm = (outcome: FormOutcome, form: FormOutcome["of"], names: readonly string[]): Html | false =>
@@ -174,7 +178,7 @@ const tokenCard = (
 <p class="small quiet">For programs and the command line. It has the same rights as you.</p>
 ${wrongForm(outcome, "token", ["name"])}
 <form method="post" action="/profile/tokens">${visit.csrf()}
-${field({ name: "name", label: "Name", value: outcome.of === "token" ? outcome.given : "", max: 100, hint: "purpose of the token", wrong: wrongField(outcome, "token", "name") })}
+${field({ name: "name", label: "Name", value: outcome.of === "token" ? outcome.input : "", max: 100, hint: "purpose of the token", wrong: wrongField(outcome, "token", "name") })}
 ${select("expires_in", "Expires after", "90d", lifetimes)}
 <button>Get API token</button></form></section>`;
 
@@ -185,7 +189,7 @@ const emailCard = (
 ): Html => html`<section class="card" aria-labelledby="email"><h2 id="email">Change email</h2>
 ${wrongForm(outcome, "email", ["email", "password"])}
 <form method="post" action="/profile/email">${visit.csrf()}
-${field({ name: "email", label: "New email", type: "email", value: outcome.of === "email" ? outcome.given : "", autocomplete: "off", hint: isMailed ? "a link to confirm it is sent to this address" : "it is changed at once, because this server sends no mail", wrong: wrongField(outcome, "email", "email") })}
+${field({ name: "email", label: "New email", type: "email", value: outcome.of === "email" ? outcome.input : "", autocomplete: "off", hint: isMailed ? "a link to confirm it is sent to this address" : "it is changed at once, because this server sends no mail", wrong: wrongField(outcome, "email", "email") })}
 ${field({ name: "password", label: "Your password", type: "password", autocomplete: "current-password", max: 1024, wrong: wrongField(outcome, "email", "password") })}
 <button>Change email</button></form></section>`;
 
@@ -216,10 +220,10 @@ ${
   sessions.length === 0
     ? html`<p class="quiet">None.</p>`
     : html`<div class="scroll" role="region" aria-labelledby="${id}" tabindex="0"><table><caption class="hidden">${title}</caption><thead><tr><th scope="col">${id === "tokens" ? "Name" : "Browser or program"}</th><th scope="col">From</th><th scope="col">Last used</th><th scope="col">Expires</th><th scope="col"><span class="hidden">End it</span></th></tr></thead><tbody>
-${sessions.map((one) => {
-  const name = one.kind === "token" ? one.name : program(one.user_agent);
-  return html`<tr><th scope="row">${name}${one.current && html` <span class="badge good">this one</span>`}</th><td>${one.address}</td><td>${when(ctx, isUnused(one) ? null : one.accessed_at)}</td><td>${when(ctx, one.expires_at)}</td>
-<td class="act">${!one.current && html`<form method="post" action="/profile/sessions/${one.session_id}/end">${csrf}<button class="danger little">End<span class="hidden"> ${name}</span></button></form>`}</td></tr>`;
+${sessions.map((session) => {
+  const name = session.kind === "token" ? session.name : program(session.user_agent);
+  return html`<tr><th scope="row">${name}${session.current && html` <span class="badge good">this one</span>`}</th><td>${session.address}</td><td>${when(ctx, isUnused(session) ? null : session.accessed_at)}</td><td>${when(ctx, session.expires_at)}</td>
+<td class="act">${!session.current && html`<form method="post" action="/profile/sessions/${session.session_id}/end">${csrf}<button class="danger little">End<span class="hidden"> ${name}</span></button></form>`}</td></tr>`;
 })}</tbody></table></div>`
 }
 ${all.length > MOST_ROWS && html`<p class="quiet small">And ${all.length - MOST_ROWS} more, which were used longer ago.</p>`}</section>`;
@@ -227,11 +231,13 @@ ${all.length > MOST_ROWS && html`<p class="quiet small">And ${all.length - MOST_
 
 /** A readable name for the program of a user agent. */
 function program(userAgent: string): string {
-  const browser = [/(Edg)\/(\d+)/, /(Firefox)\/(\d+)/, /(Chrome)\/(\d+)/, /Version\/(\d+).*(Safari)/].find((one) =>
-    one.test(userAgent),
+  const browser = [/(Edg)\/(\d+)/, /(Firefox)\/(\d+)/, /(Chrome)\/(\d+)/, /Version\/(\d+).*(Safari)/].find((pattern) =>
+    pattern.test(userAgent),
   );
   if (!browser) return userAgent.slice(0, 60) || "unknown";
-  const name = ["Edg", "Firefox", "Chrome", "Safari"].find((one) => userAgent.includes(one))!;
-  const system = ["Windows", "Mac OS X", "Android", "iPhone", "iPad", "Linux"].find((one) => userAgent.includes(one));
+  const name = ["Edg", "Firefox", "Chrome", "Safari"].find((brand) => userAgent.includes(brand))!;
+  const system = ["Windows", "Mac OS X", "Android", "iPhone", "iPad", "Linux"].find((system) =>
+    userAgent.includes(system),
+  );
   return `${name === "Edg" ? "Edge" : name}${system ? ` on ${system.replace(" OS X", "")}` : ""}`;
 }

@@ -67,7 +67,7 @@ export async function vulnerabilitiesPage({ ctx, url }: Visit): Promise<Answer> 
   );
   const get = (name: string) => params.get(name) ?? "";
   const query = { ...Object.fromEntries(params), page: pageNumber(params), per_page: PER_PAGE };
-  const [found, teams] = await Promise.all([
+  const [reply, teams] = await Promise.all([
     call(ctx, vulnerabilitiesApi.list, {
       query: query as (typeof vulnerabilitiesApi.list.query)["_zod"]["input"],
     }).catch((error: unknown) => {
@@ -82,7 +82,7 @@ export async function vulnerabilitiesPage({ ctx, url }: Visit): Promise<Answer> 
   ];
   return {
     title: "Vulnerabilities",
-    status: found instanceof ApiError ? found.status : 200,
+    status: reply instanceof ApiError ? reply.status : 200,
     body: html`<h1>Vulnerabilities</h1>
 <form class="row card" method="get" action="${PATH}" role="search" aria-label="Vulnerabilities">
 ${field({ name: "query", label: "CVE", type: "search", value: get("query"), required: false, max: 1024, hint: "such as CVE-2026-1234" })}
@@ -90,7 +90,7 @@ ${teams.length > 0 && select("team_id", "Team", get("team_id"), teams)}
 ${isPremium(ctx) && select("exploit", "Exploit", get("exploit"), exploits)}
 ${["order_key", "order_direction"].map((name) => get(name) !== "" && html`<input type="hidden" name="${name}" value="${get(name)}">`)}
 <button>Show</button></form>
-${found instanceof ApiError ? alert(errorSentence(found)) : results(ctx, params, found)}`,
+${reply instanceof ApiError ? alert(errorSentence(reply)) : results(ctx, params, reply)}`,
   };
 }
 
@@ -101,8 +101,8 @@ interface VulnerabilitiesResult {
   readonly meta: { readonly has_next_results: boolean; readonly has_previous_results: boolean };
 }
 
-function results(ctx: Context, params: URLSearchParams, found: VulnerabilitiesResult): Html {
-  const { vulnerabilities, count, vulnerability_data_imported_at, meta } = found;
+function results(ctx: Context, params: URLSearchParams, reply: VulnerabilitiesResult): Html {
+  const { vulnerabilities, count, vulnerability_data_imported_at, meta } = reply;
   const shown = columns(ctx);
   const team = params.get("team_id") ?? "";
   return html`<section class="card" aria-labelledby="found"><h2 id="found">${plural(count, "CVE")}</h2>

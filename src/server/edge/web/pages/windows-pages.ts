@@ -57,11 +57,11 @@ export async function acceptWindowsTerms(visit: Visit): Promise<Answer> {
   const ticket = form.get("ticket");
   if (ticket !== null) return handOver(ctx, await tokenForTicket(ctx, ticket));
   if (session === null || ctx.user.force_password_reset) throw forbiddenFor("sign in first");
-  const given = await tokenForUser(ctx, returnAddress(form.get("appru")));
+  const deviceToken = await tokenForUser(ctx, returnAddress(form.get("appru")));
   // The session was for this page only.
   await logout(ctx);
   sendCookie(dropCookie(jar, jar.session));
-  return handOver(ctx, given);
+  return handOver(ctx, deviceToken);
 }
 
 /** What the directory shows before the device enrolls. The device gets the answer in the address that it returns to. */

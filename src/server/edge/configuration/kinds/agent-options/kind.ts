@@ -31,12 +31,12 @@ export const agentOptions: Kind<null, AgentOptions | null> = {
     value === null || value === undefined ? null : parseAgentOptions(value, { force: false, at: "value" }),
   async write(work, { steps }) {
     const changed = steps.filter(
-      ({ owner, wanted }) => !isDeepStrictEqual(work.teams.get(owner!)!.agent_options, wanted),
+      ({ owner, desired }) => !isDeepStrictEqual(work.teams.get(owner!)!.agent_options, desired),
     );
     count(work, changed);
     await writeAgentOptions(
       work.ctx,
-      changed.map(({ owner, wanted }) => ({ before: work.teams.get(owner!)!, options: wanted })),
+      changed.map(({ owner, desired }) => ({ before: work.teams.get(owner!)!, options: desired })),
     );
   },
 };

@@ -38,7 +38,7 @@ const teamNamed = ({ teams }: Work, owner: string | null) => ({
 
 async function write(work: Work, { steps, gone }: Part<Rows, DesiredFile, void>): Promise<void> {
   const { ctx } = work;
-  const changed = steps.filter((step) => differs(work, step, step.wanted));
+  const changed = steps.filter((step) => differs(work, step, step.desired));
   const leaving = new Set(gone.map(keyOf));
   for (const step of changed) {
     await locating(step, () => requireAppleMdm({ config: ctx.config.over(ctx.store) }));
@@ -48,7 +48,7 @@ async function write(work: Work, { steps, gone }: Part<Rows, DesiredFile, void>)
     const isFree = before === null || before.name === step.name || leaving.has(keyOf({ ...step, name: before.name }));
     if (!isFree)
       throw refusal(step, invalid("change.name", "there is another bootstrap package already: delete it first"));
-    const file_id = work.files.get(step.wanted.sha256);
+    const file_id = work.files.get(step.desired.sha256);
     // When the apply is only tried, the file was not uploaded.
     if (file_id === undefined) continue;
     if (before) await dropPackage(ctx, team, before);
@@ -58,12 +58,12 @@ async function write(work: Work, { steps, gone }: Part<Rows, DesiredFile, void>)
 }
 
 async function remove(work: Work, { gone }: Part<Rows, DesiredFile, void>): Promise<void> {
-  for (const one of gone) {
+  for (const change of gone) {
     // Objects of deleted teams are deleted together with the team.
-    if (one.owner !== null && work.leaving.has(one.owner)) continue;
-    const team = teamNamed(work, one.owner);
+    if (change.owner !== null && work.leaving.has(change.owner)) continue;
+    const team = teamNamed(work, change.owner);
     const row = await packageOf(work.ctx, team.team_id);
-    if (row?.name === one.name) await dropPackage(work.ctx, team, row);
+    if (row?.name === change.name) await dropPackage(work.ctx, team, row);
   }
   count(work, gone);
 }

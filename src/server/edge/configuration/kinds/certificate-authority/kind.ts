@@ -16,23 +16,23 @@ export const certificateAuthority: Kind<readonly CaRow[], DesiredAuthorityValue,
   action: () => "ca:write",
   load: async ({ user, store }) => (may(user, "ca:write", null) ? store.certificateAuthorities.list() : []),
   things: authorityThings,
-  read: (_, given, texts) => readAuthority(given, texts),
+  read: (_, change, texts) => readAuthority(change, texts),
   checkGone: ({ name }) => void typeAndName(name),
   /** Authorities that do not change are not checked. */
   async prepare(ctx, steps, skip) {
-    const asked = new Map<RequestedChange, CaStep>();
-    if (steps.length === 0) return asked;
+    const caSteps = new Map<RequestedChange, CaStep>();
+    if (steps.length === 0) return caSteps;
     const rows = await ctx.store.certificateAuthorities.list();
     const existing = new Map(rows.map((row) => [`${row.type}/${row.name}`, row]));
     for (const step of steps)
       await locating(step, async () => {
-        const one = authorityStep(existing.get(step.name), step.wanted);
-        if (one.before && sameAs(one.before, one.wanted)) return;
-        await checkSteps(ctx, [one]);
-        if (!skip) await askSteps(ctx, [one]);
-        asked.set(step, one);
+        const caStep = authorityStep(existing.get(step.name), step.desired);
+        if (caStep.before && sameAs(caStep.before, caStep.wanted)) return;
+        await checkSteps(ctx, [caStep]);
+        if (!skip) await askSteps(ctx, [caStep]);
+        caSteps.set(step, caStep);
       });
-    return asked;
+    return caSteps;
   },
   write: (work, { steps, prepared }) => writeAuthorities(work, steps, prepared),
   remove: (work, { rows, gone }) => removeAuthorities(work, rows, gone),

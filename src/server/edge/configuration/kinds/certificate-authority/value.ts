@@ -7,7 +7,7 @@ import type { Step as CaStep } from "../../../../certificates/ca/specs.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
 import type { RequestedChange } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
-import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
+import { KEPT, Secret, secretFrom, type Texts, type Thing } from "../../values.ts";
 
 const values = new Map<CaType, z.ZodType>(caTypes.map((type) => [type, z.strictObject(caFields[type])]));
 
@@ -38,7 +38,7 @@ export interface DesiredAuthorityValue {
 
 export function typeAndName(key: string): { type: CaType; name: string } {
   const slash = key.indexOf("/");
-  const type = caTypes.find((known) => known === key.slice(0, slash));
+  const type = caTypes.find((candidate) => candidate === key.slice(0, slash));
   const name = key.slice(slash + 1);
   if (!type || (isSingle(type) && name !== type))
     throw invalid(
@@ -48,12 +48,12 @@ export function typeAndName(key: string): { type: CaType; name: string } {
   return { type, name };
 }
 
-export function readAuthority(given: RequestedChange, texts: Texts): DesiredAuthorityValue {
-  const { type, name } = typeAndName(given.name);
-  const { value } = given;
+export function readAuthority(change: RequestedChange, texts: Texts): DesiredAuthorityValue {
+  const { type, name } = typeAndName(change.name);
+  const { value } = change;
   if (!isRecord(value)) throw invalid("value", "must be an object");
   const field = secretFields[type];
-  const secret = givenSecret(value[field] ?? "", texts, field);
+  const secret = secretFrom(value[field] ?? "", texts, field);
   if (secret === "") throw invalid(field, `${field} is required`);
   const named = isSingle(type) ? {} : { name: value.name ?? name };
   const fields = parsed(values.get(type)!, {

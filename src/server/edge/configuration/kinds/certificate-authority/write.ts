@@ -11,12 +11,12 @@ export type CheckedSteps = ReadonlyMap<RequestedChange, CaStep>;
 export async function writeAuthorities(
   work: Work,
   steps: readonly Step<DesiredAuthorityValue>[],
-  asked: CheckedSteps,
+  caSteps: CheckedSteps,
 ): Promise<void> {
   for (const step of steps) {
-    const one = asked.get(step);
-    if (!one) continue;
-    await locating(step, () => nameTaken(step.wanted.name, () => keepSteps(work.ctx, [one])));
+    const caStep = caSteps.get(step);
+    if (!caStep) continue;
+    await locating(step, () => nameTaken(step.desired.name, () => keepSteps(work.ctx, [caStep])));
     count(work, [step]);
   }
 }
@@ -24,9 +24,10 @@ export async function writeAuthorities(
 export async function removeAuthorities(
   work: Work,
   authorities: readonly CaRow[],
-  given: readonly RequestedChange[],
+  changes: readonly RequestedChange[],
 ): Promise<void> {
   const rows = new Map(authorities.map((row): [string, CaRow] => [row.name, row]));
-  for (const one of given) await locating(one, () => removeCa(work.ctx, rows.get(typeAndName(one.name).name)!));
-  count(work, given);
+  for (const change of changes)
+    await locating(change, () => removeCa(work.ctx, rows.get(typeAndName(change.name).name)!));
+  count(work, changes);
 }

@@ -42,11 +42,11 @@ export function* templateThings({ templates, authorities }: TemplateRows, shared
 const otherNames = (text: string) => (text === "" ? {} : { subject_alternative_name: text });
 
 export function readTemplate(value: unknown): DesiredTemplate {
-  const given = parsed(TemplateValue, value);
-  const { subject_alternative_name, ...others } = given;
+  const input = parsed(TemplateValue, value);
+  const { subject_alternative_name, ...others } = input;
   return {
     ...others,
-    subject_name: checkSubjectName(given.subject_name),
+    subject_name: checkSubjectName(input.subject_name),
     ...otherNames(checkAlternativeName(subject_alternative_name)),
   };
 }

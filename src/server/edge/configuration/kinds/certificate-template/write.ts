@@ -11,11 +11,11 @@ import { count, differs, type Work } from "../../work.ts";
 import type { DesiredTemplate, TemplateRows } from "./value.ts";
 
 export async function writeTemplates(work: Work, { steps }: Part<TemplateRows, DesiredTemplate, unknown>) {
-  const changed = steps.filter((step) => differs(work, step, step.wanted));
+  const changed = steps.filter((step) => differs(work, step, step.desired));
   const { ctx, teams } = work;
   for (const step of changed)
     await locating(step, async () => {
-      const { certificate_authority_name, subject_name, subject_alternative_name = "" } = step.wanted;
+      const { certificate_authority_name, subject_name, subject_alternative_name = "" } = step.desired;
       const name = checkTemplateName(step.name, "change.name");
       // This apply may have created it.
       const ca = await ctx.store.certificateAuthorities.first({ where: eq("name", certificate_authority_name) });
@@ -38,15 +38,15 @@ export async function writeTemplates(work: Work, { steps }: Part<TemplateRows, D
 
 export async function removeTemplates(work: Work, { rows, gone }: Part<TemplateRows, DesiredTemplate, unknown>) {
   const ownerOf = ownersOf(work.shared);
-  const known = new Map(
+  const templatesByKey = new Map(
     rows.templates.map((row) => [
       keyOf({ kind: "certificate_template", owner: ownerOf(row) ?? null, name: row.name }),
       row,
     ]),
   );
   // Objects of deleted teams are deleted together with the team.
-  for (const one of gone)
-    if (one.owner === null || !work.leaving.has(one.owner))
-      await deleteRows(work.ctx, [known.get(keyOf(one))!], one.owner);
+  for (const change of gone)
+    if (change.owner === null || !work.leaving.has(change.owner))
+      await deleteRows(work.ctx, [templatesByKey.get(keyOf(change))!], change.owner);
   count(work, gone);
 }

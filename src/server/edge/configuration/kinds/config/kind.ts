@@ -3,7 +3,7 @@ import { readSections } from "../../../../settings/app-config/rows.ts";
 import { allSections } from "../../../../settings/app-config/sections.ts";
 import { askServices } from "../../../../settings/app-config/service.ts";
 import type { Kind } from "../../kind.ts";
-import { configDefaults, configThings, givenOf, namingSections, optionsOf, readSection } from "./value.ts";
+import { configDefaults, configThings, desiredSections, namingSections, optionsOf, readSection } from "./value.ts";
 import { checkTeams, writeConfig } from "./write.ts";
 
 export const config: Kind<null, unknown, void> = {
@@ -15,12 +15,12 @@ export const config: Kind<null, unknown, void> = {
   load: async () => null,
   things: (_, { sections }) => (sections ? configThings(sections) : []),
   defaults: () => ({ config: configDefaults() }),
-  read: (_, given, texts) => readSection(given, texts),
+  read: (_, change, texts) => readSection(change, texts),
   async prepare(ctx, steps, skip) {
     const asking = steps.filter(({ name }) => ["integrations", "sso_settings", "mdm"].includes(name));
     if (asking.length === 0 || skip) return;
-    const given = givenOf(await readSections(ctx.store, allSections), asking);
-    await askServices(ctx, given, optionsOf(asking)).catch((error: unknown) => {
+    const desiredConfig = desiredSections(await readSections(ctx.store, allSections), asking);
+    await askServices(ctx, desiredConfig, optionsOf(asking)).catch((error: unknown) => {
       throw error instanceof ApiError ? namingSections(error, asking) : error;
     });
   },

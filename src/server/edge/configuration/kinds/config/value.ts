@@ -11,7 +11,7 @@ import type { Section } from "../../../../settings/app-config/section.ts";
 import { allSections, sections } from "../../../../settings/app-config/sections.ts";
 import { sectionsAfter } from "../../../../settings/app-config/service.ts";
 import { type RequestedChange, refusal, type Step } from "../../changes.ts";
-import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
+import { KEPT, Secret, secretFrom, type Texts, type Thing } from "../../values.ts";
 
 const AGENT_OPTIONS = sections.agent_options.name;
 
@@ -62,18 +62,18 @@ const omittedPaths = ({ name, returned }: Section): readonly string[] =>
  * The value in the form of PATCH /config. Only secrets are checked here; everything else is checked when the section
  * is changed.
  */
-export function readSection(given: RequestedChange, texts: Texts): unknown {
-  const section = allSections.find(({ name }) => name === given.name);
-  if (!section || (section.name === AGENT_OPTIONS) !== (given.kind === "agent_options"))
+export function readSection(change: RequestedChange, texts: Texts): unknown {
+  const section = allSections.find(({ name }) => name === change.name);
+  if (!section || (section.name === AGENT_OPTIONS) !== (change.kind === "agent_options"))
     throw invalid("change.name", "unknown section");
-  if (section.name === AGENT_OPTIONS) return given.value ?? section.defaults;
-  const { value } = given;
+  if (section.name === AGENT_OPTIONS) return change.value ?? section.defaults;
+  const { value } = change;
   if (!isRecord(value)) throw invalid("value", "must be an object");
   if (section.name === YARA_RULES) return Object.entries(value).map(([name, contents]) => ({ name, contents }));
   for (const path of omittedPaths(section))
     if (getPath(value, path) !== undefined) throw invalid(path, "cannot be given here");
   return secretPaths(section, value).reduce((left, path) => {
-    const secret = givenSecret(getPath(value, path), texts, path.join("."));
+    const secret = secretFrom(getPath(value, path), texts, path.join("."));
     return withPath(left, path, secret === KEPT ? MASK : secret);
   }, value);
 }
@@ -86,22 +86,25 @@ export function sectionsChanged(
 ): Map<string, object> {
   if (steps.length === 0) return new Map(before);
   try {
-    return sectionsAfter(ctx, before, givenOf(before, steps), optionsOf(steps));
+    return sectionsAfter(ctx, before, desiredSections(before, steps), optionsOf(steps));
   } catch (error) {
     throw error instanceof ApiError ? namingSections(error, steps) : error;
   }
 }
 
 /** The body for a change of the configuration. */
-export function givenOf(before: ReadonlyMap<string, object>, steps: readonly Step<unknown>[]): Record<string, unknown> {
+export function desiredSections(
+  before: ReadonlyMap<string, object>,
+  steps: readonly Step<unknown>[],
+): Record<string, unknown> {
   return Object.fromEntries(
-    steps.map(({ name, wanted }) => {
-      if (name !== sections.webhook_settings.name || !isRecord(wanted)) return [name, wanted];
+    steps.map(({ name, desired }) => {
+      if (name !== sections.webhook_settings.name || !isRecord(desired)) return [name, desired];
       const { failing_policies_webhook: kept } = before.get(name) as WebhookSettings;
-      const hook = wanted.failing_policies_webhook;
+      const hook = desired.failing_policies_webhook;
       // A value that is not an object is refused later, when the section is changed.
       const whole = isRecord(hook) || hook === undefined ? { ...hook, policy_ids: kept.policy_ids } : hook;
-      return [name, { ...wanted, failing_policies_webhook: whole }];
+      return [name, { ...desired, failing_policies_webhook: whole }];
     }),
   );
 }
@@ -115,7 +118,7 @@ export const optionsOf = (steps: readonly Step<unknown>[]) => ({
 export function namingSections(error: ApiError, steps: readonly Step<unknown>[]): ApiError {
   const errors = error.errors.flatMap(({ name, reason }) => {
     const [section, ...rest] = name.split(".");
-    const step = steps.find((one) => one.name === section) ?? steps[0];
+    const step = steps.find((candidate) => candidate.name === section) ?? steps[0];
     if (!step) return [{ name, reason }];
     const at = step.name === section ? rest.join(".") || "base" : name;
     return refusal(step, new ApiError(error.status, error.message, [{ name: at, reason }])).errors;

@@ -25,9 +25,9 @@ export async function writeConfig(work: Work, steps: readonly Step<unknown>[]): 
 
 /** Runs after all kinds: the teams that settings name may have been created or deleted by the same request. */
 export async function checkTeams({ ctx }: Work, steps: readonly Step<unknown>[]): Promise<void> {
-  const own = steps.filter(({ name }) => name === "mdm");
-  if (own.length === 0) return;
+  const mdmSteps = steps.filter(({ name }) => name === "mdm");
+  if (mdmSteps.length === 0) return;
   await checkDefaultTeam(ctx, await readSections(ctx.store, allSections)).catch((error: unknown) => {
-    throw error instanceof ApiError ? namingSections(error, own) : error;
+    throw error instanceof ApiError ? namingSections(error, mdmSteps) : error;
   });
 }

@@ -28,8 +28,8 @@ const ProfileValue = z.strictObject({
 type ProfileValue = z.output<typeof ProfileValue>;
 
 const whole = ({ platform, sha256, activation_sha256, ...labels }: ProfileValue) => {
-  const names = (given: readonly string[] | undefined) =>
-    [...new Set(given?.map((name) => name.normalize("NFC").trim()))].sort();
+  const names = (labelNames: readonly string[] | undefined) =>
+    [...new Set(labelNames?.map((name) => name.normalize("NFC").trim()))].sort();
   return {
     platform,
     sha256,
@@ -88,10 +88,10 @@ export function* profileThings({ profiles, labels, activations }: ProfileRows, s
 }
 
 export function readProfile(_: Context, { value }: RequestedChange, _texts: Texts, contents: Contents): DesiredProfile {
-  const given = whole(parsed(ProfileValue, value));
-  const { sha256, activation_sha256: activation } = given;
+  const input = whole(parsed(ProfileValue, value));
+  const { sha256, activation_sha256: activation } = input;
   return {
-    value: given,
+    value: input,
     content: contents.get(sha256),
     activation: activation === null ? null : contents.get(activation),
   };

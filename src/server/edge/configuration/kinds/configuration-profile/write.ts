@@ -16,7 +16,7 @@ import type { DesiredProfile, ProfileRows, ProfileUploads } from "./value.ts";
 export async function readUploads(ctx: Context, steps: readonly Step<DesiredProfile>[]): Promise<ProfileUploads> {
   const uploads = new Map<number, Upload>();
   for (const step of steps) {
-    const { value, content, activation } = step.wanted;
+    const { value, content, activation } = step.desired;
     if (content === undefined || activation === undefined) continue;
     const upload = await locating(step, () =>
       parseUpload(ctx, { bytes: content, name: step.name, activation }, "value"),
@@ -33,7 +33,7 @@ export async function readUploads(ctx: Context, steps: readonly Step<DesiredProf
 /** What changes in one team, or for hosts without a team. */
 interface TeamChanges {
   readonly before: ProfileRow[];
-  readonly wanted: NewProfile[];
+  readonly desired: NewProfile[];
   /** Profiles whose content stays. */
   readonly relabeled: ChangedProfile[];
 }
@@ -42,9 +42,9 @@ export async function writeProfiles(
   work: Work,
   { rows, steps, gone, prepared }: Part<ProfileRows, DesiredProfile, ProfileUploads>,
 ): Promise<void> {
-  const changed = steps.filter((step) => differs(work, step, step.wanted.value));
+  const changed = steps.filter((step) => differs(work, step, step.desired.value));
   const ownerOf = ownersOf(work.shared);
-  const known = new Map(
+  const profilesByKey = new Map(
     rows.profiles.map((row) => [
       keyOf({ kind: "configuration_profile", owner: ownerOf(row) ?? null, name: row.name }),
       row,
@@ -52,25 +52,26 @@ export async function writeProfiles(
   );
   const byOwner = new Map<string | null, TeamChanges>();
   const changesOf = (owner: string | null) => {
-    const found = byOwner.get(owner) ?? { before: [], wanted: [], relabeled: [] };
-    byOwner.set(owner, found);
-    return found;
+    const teamChanges = byOwner.get(owner) ?? { before: [], desired: [], relabeled: [] };
+    byOwner.set(owner, teamChanges);
+    return teamChanges;
   };
   // Profiles of deleted teams are deleted together with the team.
-  for (const one of gone)
-    if (one.owner === null || !work.leaving.has(one.owner)) changesOf(one.owner).before.push(known.get(keyOf(one))!);
+  for (const change of gone)
+    if (change.owner === null || !work.leaving.has(change.owner))
+      changesOf(change.owner).before.push(profilesByKey.get(keyOf(change))!);
   for (const step of changed) {
-    const profile = known.get(keyOf(step));
+    const profile = profilesByKey.get(keyOf(step));
     const stored = (profile && rows.labels.get(profile.id)) ?? [];
-    const labels = await locating(step, () => resolveKept(work.ctx, step.wanted.value, "profile", stored));
+    const labels = await locating(step, () => resolveKept(work.ctx, step.desired.value, "profile", stored));
     const upload = prepared.get(step.index);
-    const { before, wanted, relabeled } = changesOf(step.owner);
+    const { before, desired, relabeled } = changesOf(step.owner);
     if (upload !== undefined) {
       // In the transaction, because the same request may turn device management on.
       await locating(step, () => checkIsOn({ config: work.ctx.config.over(work.ctx.store) }, upload));
       if (profile !== undefined) before.push(profile);
-      wanted.push({ upload, labels });
-    } else if (profile && hasContents(rows, profile, step.wanted)) relabeled.push({ profile, upload: null, labels });
+      desired.push({ upload, labels });
+    } else if (profile && hasContents(rows, profile, step.desired)) relabeled.push({ profile, upload: null, labels });
     else throw refusal(step, invalid("sha256", "the request does not contain the files with these digests"));
   }
   for (const [owner, changes] of byOwner) await writeTeam(work, owner, changes);
@@ -84,7 +85,7 @@ const hasContents = ({ activations }: ProfileRows, { id, checksum }: ProfileRow,
 async function writeTeam({ ctx, teams }: Work, owner: string | null, changes: TeamChanges): Promise<void> {
   const team = { team_id: owner === null ? null : teams.get(owner)!.id, team_name: owner };
   const rows = [
-    ...(await exchangeProfiles(ctx, team.team_id, changes.before, changes.wanted)),
+    ...(await exchangeProfiles(ctx, team.team_id, changes.before, changes.desired)),
     ...(await changeProfiles(ctx, changes.relabeled)),
   ];
   const edited = new Map(rows.map((row) => [`${row.platform} ${row.kind}`, row]));

@@ -25,16 +25,16 @@ export const customHostVital: Kind<readonly VitalRow[], object> = {
     return parsed(z.strictObject({}), value);
   },
   async write(work, { steps }) {
-    const made = creating(steps);
-    for (const step of made) await locating(step, () => addVital(work.ctx, step.name));
-    count(work, made);
+    const created = creating(steps);
+    for (const step of created) await locating(step, () => addVital(work.ctx, step.name));
+    count(work, created);
   },
   async remove(work, { rows, gone }) {
-    for (const one of gone)
-      await locating(one, () =>
+    for (const change of gone)
+      await locating(change, () =>
         removeVitals(
           work.ctx,
-          rows.filter(({ name }) => name === one.name),
+          rows.filter(({ name }) => name === change.name),
         ),
       );
     count(work, gone);

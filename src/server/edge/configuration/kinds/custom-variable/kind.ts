@@ -17,8 +17,8 @@ export const customVariable: Kind<readonly VariableRow[], DesiredVariable> = {
   read: readVariable,
   write: (work, { rows, steps }) => writeVariables(work, rows, steps),
   async remove(work, { rows, gone }) {
-    for (const one of gone)
-      await locating(one, () => removeVariable(work.ctx, rows.find(({ name }) => name === one.name)!));
+    for (const change of gone)
+      await locating(change, () => removeVariable(work.ctx, rows.find(({ name }) => name === change.name)!));
     count(work, gone);
   },
 };

@@ -8,7 +8,7 @@ import { checkVariableName, type VariableRow } from "../../../../settings/variab
 import type { DesiredValue, RequestedChange } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
 import type { SharedRows } from "../../shared-rows.ts";
-import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
+import { KEPT, Secret, secretFrom, type Texts, type Thing } from "../../values.ts";
 
 export const KIND = "custom_variable";
 
@@ -48,8 +48,8 @@ export const variableThings = (rows: readonly VariableRow[], shared: SharedRows)
 
 export function readVariable(_: Context, { name, value }: RequestedChange, texts: Texts): DesiredVariable {
   checkVariableName(name, "change.name");
-  const { teams, uses, value: given } = parsed(VariableScope, value);
-  const text = givenSecret(given, texts, "value.value");
+  const { teams, uses, value: secret } = parsed(VariableScope, value);
+  const text = secretFrom(secret, texts, "value.value");
   const whole = {
     teams: teams === null ? null : [...new Set(teams)].sort(byText),
     uses: variableUses.filter((use) => uses.includes(use)),

@@ -23,7 +23,11 @@ export async function writeVariables(
   count(work, changed);
 }
 
-function isPresent(work: Work, row: VariableRow | undefined, { wanted: { teams, uses, text } }: Step<DesiredVariable>) {
+function isPresent(
+  work: Work,
+  row: VariableRow | undefined,
+  { desired: { teams, uses, text } }: Step<DesiredVariable>,
+) {
   if (row === undefined) return false;
   return (
     (text === KEPT || text === row.value) &&
@@ -40,7 +44,7 @@ function teamsNow({ current }: Work, { name }: VariableRow): unknown {
 }
 
 function variableOf(work: Work, row: VariableRow | undefined, step: Step<DesiredVariable>): SecretVariable {
-  const { teams, uses, text } = step.wanted;
+  const { teams, uses, text } = step.desired;
   const value = text === KEPT ? row?.value : text;
   if (value === undefined) throw refusal(step, invalid("value.value", "is required for a new variable"));
   const team_ids = row && isDeepStrictEqual(teams, teamsNow(work, row)) ? row.team_ids : idsOf(work, teams, step);

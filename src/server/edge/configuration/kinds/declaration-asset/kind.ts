@@ -50,12 +50,12 @@ const rowsByKey = ({ shared }: Work, rows: Rows) => {
 
 async function write(work: Work, { rows, steps }: Part<Rows, DesiredAsset, unknown>): Promise<void> {
   const { ctx, teams } = work;
-  const changed = steps.filter((step) => differs(work, step, step.wanted.value));
-  const known = rowsByKey(work, rows);
+  const changed = steps.filter((step) => differs(work, step, step.desired.value));
+  const assetsByKey = rowsByKey(work, rows);
   for (const step of changed) {
     await locating(step, () => requireAppleMdm({ config: ctx.config.over(ctx.store) }));
-    const before = known.get(keyOf(step)) ?? null;
-    const { file, value } = step.wanted;
+    const before = assetsByKey.get(keyOf(step)) ?? null;
+    const { file, value } = step.desired;
     if (file === undefined && before?.checksum !== value.sha256)
       throw refusal(step, invalid("sha256", "the request does not contain the file with this digest"));
     const teamId = step.owner === null ? null : teams.get(step.owner)!.id;
@@ -66,11 +66,11 @@ async function write(work: Work, { rows, steps }: Part<Rows, DesiredAsset, unkno
 
 /** After profiles have been written, which may refer to an asset that is deleted no more. */
 async function remove(work: Work, { rows, gone }: Part<Rows, DesiredAsset, unknown>): Promise<void> {
-  const known = rowsByKey(work, rows);
+  const assetsByKey = rowsByKey(work, rows);
   // Objects of deleted teams are deleted together with the team.
-  for (const one of gone)
-    if (one.owner === null || !work.leaving.has(one.owner))
-      await locating(one, () => dropAsset(work.ctx.store, known.get(keyOf(one))!));
+  for (const change of gone)
+    if (change.owner === null || !work.leaving.has(change.owner))
+      await locating(change, () => dropAsset(work.ctx.store, assetsByKey.get(keyOf(change))!));
   count(work, gone);
 }
 
@@ -86,12 +86,12 @@ export const declarationAsset: Kind<Rows, DesiredAsset> = {
   things,
   contents: ({ store }, rows) => assetContents(store, rows),
   read(_, { name, value }, _texts, contents): DesiredAsset {
-    const given = parsed(AssetValue, value);
-    const bytes = contents.get(given.sha256);
+    const input = parsed(AssetValue, value);
+    const bytes = contents.get(input.sha256);
     const file = bytes === undefined ? undefined : readAssetFile(bytes, "value");
     if (file !== undefined && file.identifier !== name)
       throw invalid("change.name", `the identifier in the file is ${JSON.stringify(file.identifier)}`);
-    return { value: given, file };
+    return { value: input, file };
   },
   write,
   remove,

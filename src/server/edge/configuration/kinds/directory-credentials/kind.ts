@@ -19,7 +19,7 @@ import { checkName, credentialsThings, type DesiredCredentials, readCredentials 
 /** What the directory has accepted, by the change that asks for it. */
 type AcceptedCredentials = ReadonlyMap<
   RequestedChange,
-  { readonly before: CredentialsRow | null; readonly wanted: Credentials }
+  { readonly before: CredentialsRow | null; readonly desired: Credentials }
 >;
 
 export const directoryCredentials: Kind<CredentialsRow | null, DesiredCredentials, AcceptedCredentials> = {
@@ -31,34 +31,34 @@ export const directoryCredentials: Kind<CredentialsRow | null, DesiredCredential
   action: () => "directory:write",
   load: async (ctx) => (isPremium(ctx) && may(ctx.user, "directory:write", null) ? credentialsRow(ctx.store) : null),
   things: credentialsThings,
-  read(ctx, given, texts) {
+  read(ctx, change, texts) {
     needPremium(ctx);
-    return readCredentials(given, texts);
+    return readCredentials(change, texts);
   },
   checkGone: checkName,
   /** Credentials that do not change are not checked. */
   async prepare(ctx, steps, skip) {
-    const accepted = new Map<RequestedChange, { before: CredentialsRow | null; wanted: Credentials }>();
+    const accepted = new Map<RequestedChange, { before: CredentialsRow | null; desired: Credentials }>();
     for (const step of steps)
       await locating(step, async () => {
         const before = await credentialsRow(ctx.store);
-        const wanted = credentialsFrom(step.wanted, before, "value");
-        if (isSame(before, wanted)) return;
-        if (!skip) await checkWithDirectory(ctx, wanted, "value");
-        accepted.set(step, { before, wanted });
+        const desired = credentialsFrom(step.desired, before, "value");
+        if (isSame(before, desired)) return;
+        if (!skip) await checkWithDirectory(ctx, desired, "value");
+        accepted.set(step, { before, desired });
       });
     return accepted;
   },
   async write(work, { steps, prepared }) {
     for (const step of steps) {
-      const one = prepared.get(step);
-      if (!one) continue;
-      await locating(step, () => keepCredentials(work.ctx, one.before, one.wanted));
+      const checked = prepared.get(step);
+      if (!checked) continue;
+      await locating(step, () => keepCredentials(work.ctx, checked.before, checked.desired));
       count(work, [step]);
     }
   },
   async remove(work, { rows, gone }) {
-    for (const one of gone) await locating(one, () => keepCredentials(work.ctx, rows, null));
+    for (const change of gone) await locating(change, () => keepCredentials(work.ctx, rows, null));
     count(work, gone);
   },
 };

@@ -5,7 +5,7 @@ import type { CredentialsRow } from "../../../../hosts/directory/credentials.ts"
 import { invalid } from "../../../../platform/core/errors.ts";
 import type { RequestedChange } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
-import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
+import { KEPT, Secret, secretFrom, type Texts, type Thing } from "../../values.ts";
 
 /** The name of the only set of credentials. */
 const NAME = "directory";
@@ -26,10 +26,10 @@ export function checkName({ name }: Pick<RequestedChange, "name">): void {
 }
 
 /** An empty secret is the one that is stored. */
-export function readCredentials(given: RequestedChange, texts: Texts): DesiredCredentials {
-  checkName(given);
-  const { value } = given;
+export function readCredentials(change: RequestedChange, texts: Texts): DesiredCredentials {
+  checkName(change);
+  const { value } = change;
   if (!isRecord(value)) throw invalid("value", "must be an object");
-  const secret = givenSecret(value.client_secret ?? "", texts, "client_secret");
+  const secret = secretFrom(value.client_secret ?? "", texts, "client_secret");
   return parsed(Value, { ...value, client_secret: secret === KEPT ? "" : secret });
 }

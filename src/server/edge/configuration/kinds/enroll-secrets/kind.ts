@@ -12,9 +12,11 @@ interface Rows {
 
 async function load(ctx: Context): Promise<Rows> {
   const hasTeams = isPremium(ctx);
-  const own = visible(ctx, "enroll_secrets:write");
+  const visibleSecrets = visible(ctx, "enroll_secrets:write");
   return {
-    secrets: await ctx.store.enrollSecrets.list({ where: hasTeams ? own : and(own, isNull("team_id")) }),
+    secrets: await ctx.store.enrollSecrets.list({
+      where: hasTeams ? visibleSecrets : and(visibleSecrets, isNull("team_id")),
+    }),
     mayWrite: (teamId) => may(ctx.user, "enroll_secrets:write", teamId) && (teamId === null || hasTeams),
   };
 }
@@ -34,6 +36,6 @@ export const enrollSecrets: Kind<Rows, DesiredSecrets> = {
     const { secrets } = value as { secrets: { $secret: string }[] };
     return { secrets: secrets.sort((a, b) => (a.$secret < b.$secret ? -1 : a.$secret > b.$secret ? 1 : 0)) };
   },
-  read: (_, given, texts) => readSecrets(given, texts),
+  read: (_, change, texts) => readSecrets(change, texts),
   write: (work, { rows, steps }) => writeSecrets(work, rows.secrets, steps),
 };

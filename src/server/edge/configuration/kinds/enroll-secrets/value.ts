@@ -5,16 +5,16 @@ import type { RowOf } from "../../../../platform/store/table.ts";
 import { checkSecrets, MOST_SECRETS } from "../../../../settings/enroll-secrets/service.ts";
 import type { enrollSecrets } from "../../../../settings/enroll-secrets/tables.ts";
 import type { RequestedChange } from "../../changes.ts";
-import { givenSecret, KEPT, Secret, type Texts, type Thing } from "../../values.ts";
+import { KEPT, Secret, secretFrom, type Texts, type Thing } from "../../values.ts";
 
 export type SecretRow = RowOf<typeof enrollSecrets>;
 
 export function byTeam(rows: readonly SecretRow[]): Map<number | null, SecretRow[]> {
   const teams = new Map<number | null, SecretRow[]>();
   for (const row of rows) {
-    const some = teams.get(row.team_id) ?? [];
-    teams.set(row.team_id, some);
-    some.push(row);
+    const teamSecrets = teams.get(row.team_id) ?? [];
+    teams.set(row.team_id, teamSecrets);
+    teamSecrets.push(row);
   }
   return teams;
 }
@@ -44,22 +44,26 @@ export function readSecrets({ value }: RequestedChange, texts: Texts): DesiredSe
   if (!isRecord(value) || !Array.isArray(value.secrets) || Object.keys(value).length !== 1)
     throw invalid("value", 'must be {"secrets": [{"$secret": ref}, ...]}');
   if (value.secrets.length > MOST_SECRETS) throw invalid("secrets", `must not be more than ${MOST_SECRETS}`);
-  const given = value.secrets.map((one, i) => givenSecret(one, texts, `secrets.${i}`));
-  const plain = given.filter((one) => one !== KEPT);
-  for (const [i, text] of given.entries())
+  const inputs = value.secrets.map((secret, i) => secretFrom(secret, texts, `secrets.${i}`));
+  const plain = inputs.filter((input) => input !== KEPT);
+  for (const [i, text] of inputs.entries())
     if (text !== KEPT && text.length > MOST_CHARACTERS)
       throw invalid(`secrets.${i}`, `must not have more than ${MOST_CHARACTERS} characters`);
   checkSecrets(plain.map((secret) => ({ secret })));
   if (plain.some(isMask)) throw invalid("secrets", "must not be masks");
-  return { texts: plain, kept: given.length - plain.length };
+  return { texts: plain, kept: inputs.length - plain.length };
 }
 
 /**
  * The resulting secrets. Existing secrets that were not given must either all stay or all be removed: 422 otherwise.
  */
-export function secretsAfter({ texts, kept }: DesiredSecrets, rows: readonly SecretRow[], given: Texts): string[] {
-  const known = new Set(given.values());
-  const unknown = rows.map(({ secret }) => secret).filter((secret) => !known.has(secret));
+export function secretsAfter(
+  { texts, kept }: DesiredSecrets,
+  rows: readonly SecretRow[],
+  suppliedTexts: Texts,
+): string[] {
+  const suppliedSecrets = new Set(suppliedTexts.values());
+  const unknown = rows.map(({ secret }) => secret).filter((secret) => !suppliedSecrets.has(secret));
   if (kept === 0) return [...texts];
   if (kept !== unknown.length)
     throw invalid("secrets", `existing secrets that were not given: ${unknown.length}; keep all of them, or none`);

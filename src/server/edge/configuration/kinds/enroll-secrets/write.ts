@@ -12,24 +12,27 @@ export async function writeSecrets(
 ): Promise<void> {
   if (steps.length === 0) return;
   const rows = byTeam(existingRows);
-  const wanted = new Map<Replacement, Step<DesiredSecrets>>();
+  const stepsByReplacement = new Map<Replacement, Step<DesiredSecrets>>();
   for (const step of steps) {
     const teamId = step.owner === null ? null : work.teams.get(step.owner)!.id;
     const existing = rows.get(teamId) ?? [];
-    const secrets = await locating(step, () => secretsAfter(step.wanted, existing, work.texts));
-    wanted.set({ teamId, existing, secrets }, step);
+    const secrets = await locating(step, () => secretsAfter(step.desired, existing, work.texts));
+    stepsByReplacement.set({ teamId, existing, secrets }, step);
   }
   const leaving = [...work.leaving].map((name) => work.teams.get(name)!.id);
-  const changed = await replaceAll(work.ctx, [...wanted.keys()], leaving, (one, reason) =>
-    refusal(wanted.get(one)!, invalid("secrets", reason)),
+  const changed = await replaceAll(work.ctx, [...stepsByReplacement.keys()], leaving, (replacement, reason) =>
+    refusal(stepsByReplacement.get(replacement)!, invalid("secrets", reason)),
   );
   count(
     work,
-    changed.map((one) => wanted.get(one)!),
+    changed.map((replacement) => stepsByReplacement.get(replacement)!),
   );
   await recordActivities(
     work.ctx,
     "edited_enroll_secrets",
-    changed.map((one) => ({ team_id: one.teamId, team_name: wanted.get(one)!.owner })),
+    changed.map((replacement) => ({
+      team_id: replacement.teamId,
+      team_name: stepsByReplacement.get(replacement)!.owner,
+    })),
   );
 }

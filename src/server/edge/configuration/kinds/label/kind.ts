@@ -17,8 +17,8 @@ async function hostsOf(ctx: Context, labels: readonly LabelRow[]): Promise<Map<n
   if (labels.length === 0) return new Map();
   const where = oneOf("label_id", [...members.keys()]);
   const hosts = new Set<number>();
-  for await (const some of ctx.store.labelMembers.pages({ where }, MEMBERS))
-    for (const { label_id, host_id } of some) {
+  for await (const page of ctx.store.labelMembers.pages({ where }, MEMBERS))
+    for (const { label_id, host_id } of page) {
       members.get(label_id)!.push(host_id);
       hosts.add(host_id);
     }

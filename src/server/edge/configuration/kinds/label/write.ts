@@ -15,26 +15,29 @@ import { count, differs, type Work } from "../../work.ts";
 import { type DesiredLabel, labelValue } from "./value.ts";
 
 const membersOf = (
-  found: ReadonlyMap<string | number, NamedHosts>,
+  hostsByName: ReadonlyMap<string | number, NamedHosts>,
   names: readonly (string | number)[],
 ): ReadonlySet<number> =>
   new Set(
-    soleHosts(new Map(names.flatMap((name) => (found.has(name) ? [[name, found.get(name)!]] : []))), "hosts").values(),
+    soleHosts(
+      new Map(names.flatMap((name) => (hostsByName.has(name) ? [[name, hostsByName.get(name)!]] : []))),
+      "hosts",
+    ).values(),
   );
 
 export async function writeLabels(work: Work, steps: readonly Step<DesiredLabel>[]): Promise<void> {
   if (steps.length === 0) return;
   const { ctx } = work;
-  const found = await hostsByName(
+  const namedHosts = await hostsByName(
     ctx,
-    steps.flatMap(({ wanted }) => wanted.hosts ?? []),
+    steps.flatMap(({ desired }) => desired.hosts ?? []),
   );
-  const names = await nameHosts(ctx, [...new Set([...found.values()].flatMap(({ ids }) => ids))]);
+  const names = await nameHosts(ctx, [...new Set([...namedHosts.values()].flatMap(({ ids }) => ids))]);
   const before = new Map(work.shared.labels.map((row) => [row.name, row]));
   const labels = [];
   for (const step of steps) {
-    const { columns, hosts } = step.wanted;
-    const members = hosts && (await locating(step, () => membersOf(found, hosts)));
+    const { columns, hosts } = step.desired;
+    const members = hosts && (await locating(step, () => membersOf(namedHosts, hosts)));
     const called = [...(members ?? [])].map((id) => names.get(id)).filter((name) => name !== undefined);
     labels.push({ step, columns, members, value: labelValue(columns, called) });
   }
@@ -59,18 +62,18 @@ export async function writeLabels(work: Work, steps: readonly Step<DesiredLabel>
 }
 
 /** Runs after the objects that used the labels are deleted. */
-export async function removeNamedLabels(work: Work, given: readonly RequestedChange[]): Promise<void> {
-  if (given.length === 0) return;
+export async function removeNamedLabels(work: Work, changes: readonly RequestedChange[]): Promise<void> {
+  if (changes.length === 0) return;
   const { store } = work.ctx;
   const rows = new Map(work.shared.labels.map((row) => [row.name, row]));
-  const named = given.map((one): [LabelRow, RequestedChange] => [rows.get(one.name)!, one]);
+  const named = changes.map((change): [LabelRow, RequestedChange] => [rows.get(change.name)!, change]);
   const inUse = await checkAllUnused(
     work.ctx,
     named.map(([row]) => row),
   );
-  for (const [row, one] of named) {
+  for (const [row, change] of named) {
     const reason = inUse.get(row.id);
-    if (reason !== undefined) throw refusal(one, invalid("base", reason));
+    if (reason !== undefined) throw refusal(change, invalid("base", reason));
   }
   try {
     await removeLabels(
@@ -78,9 +81,9 @@ export async function removeNamedLabels(work: Work, given: readonly RequestedCha
       named.map(([row]) => row),
     );
   } catch (error) {
-    if (error instanceof ReferenceViolation) throw refusal(given[0]!, invalid("base", "is in use (foreign key)"));
+    if (error instanceof ReferenceViolation) throw refusal(changes[0]!, invalid("base", "is in use (foreign key)"));
     throw error;
   }
   await store.notify(channels.labels, "");
-  count(work, given);
+  count(work, changes);
 }

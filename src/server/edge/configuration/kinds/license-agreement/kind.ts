@@ -24,14 +24,14 @@ const current = ({ store }: Context): Promise<EulaRow | null> => store.eulas.fir
 
 async function write(work: Work, { steps, gone }: Part<Rows, DesiredFile, void>): Promise<void> {
   const { ctx } = work;
-  const changed = steps.filter((step) => differs(work, step, step.wanted));
+  const changed = steps.filter((step) => differs(work, step, step.desired));
   for (const step of changed) {
     await locating(step, () => requireAppleMdm({ config: ctx.config.over(ctx.store) }));
     const before = await current(ctx);
     // One with another name takes the place of the one before, which the same request deletes.
     const isFree = before === null || before.name === step.name || gone.some(({ name }) => name === before.name);
     if (!isFree) throw refusal(step, hasOne());
-    const file_id = work.files.get(step.wanted.sha256);
+    const file_id = work.files.get(step.desired.sha256);
     // When the apply is only tried, the file was not uploaded.
     if (file_id === undefined) continue;
     if (before) await dropEula(ctx, before);

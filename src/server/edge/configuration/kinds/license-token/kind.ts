@@ -47,21 +47,21 @@ function* things({ tokens, teams }: TokenRows, shared: SharedRows): Generator<Th
 }
 
 function scopesOf({ teams, leaving }: Work, step: Step<DesiredToken>): number[] {
-  const wanted = step.wanted.teams;
-  if (wanted.includes(ALL_TEAMS)) {
-    if (wanted.length > 1) throw refusal(step, invalid("teams", `${ALL_TEAMS} cannot be used with single teams`));
+  const teamNames = step.desired.teams;
+  if (teamNames.includes(ALL_TEAMS)) {
+    if (teamNames.length > 1) throw refusal(step, invalid("teams", `${ALL_TEAMS} cannot be used with single teams`));
     return [EVERY_TEAM];
   }
-  return wanted.map((name) => {
+  return teamNames.map((name) => {
     if (name === NO_TEAM_NAME) return NO_TEAM;
-    const found = leaving.has(name) ? undefined : teams.get(name);
-    if (!found) throw refusal(step, invalid("teams", `there is no team ${JSON.stringify(name)}`));
-    return found.id;
+    const team = leaving.has(name) ? undefined : teams.get(name);
+    if (!team) throw refusal(step, invalid("teams", `there is no team ${JSON.stringify(name)}`));
+    return team.id;
   });
 }
 
 async function write(work: Work, { rows, steps }: Part<TokenRows, DesiredToken, unknown>): Promise<void> {
-  const changed = steps.filter((step) => differs(work, step, step.wanted));
+  const changed = steps.filter((step) => differs(work, step, step.desired));
   const [first] = changed;
   if (!first) return;
   const changes = changed.map((step) => ({

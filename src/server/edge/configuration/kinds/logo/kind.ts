@@ -49,19 +49,19 @@ const logoKind = (mode: LogoMode): Kind<Rows, DesiredLogo, void> => {
     async contents(ctx, { logo, sha256 }) {
       return new Map(logo ? [[sha256, await startOf(ctx, logo.file_id, LOGO_MAX)]] : []);
     },
-    read(_ctx, given, _texts, contents) {
-      if (given.name !== name) throw invalid("change.name", `must be ${name}`);
-      const value = parsed(Value, given.value);
-      const found = contents.get(value.sha256);
-      const content = found && Buffer.from(found);
+    read(_ctx, change, _texts, contents) {
+      if (change.name !== name) throw invalid("change.name", `must be ${name}`);
+      const value = parsed(Value, change.value);
+      const bytes = contents.get(value.sha256);
+      const content = bytes && Buffer.from(bytes);
       if (content) checkLogo(content, "sha256");
       return { value, content };
     },
     prepare: keepImages,
     async write(work: Work, { steps }: Part<Rows, DesiredLogo, void>) {
-      const changed = steps.filter((step) => differs(work, step, step.wanted.value));
+      const changed = steps.filter((step) => differs(work, step, step.desired.value));
       for (const step of changed) {
-        const { value, content } = step.wanted;
+        const { value, content } = step.desired;
         if (
           content === undefined &&
           work.ctx.dryRun === null &&
@@ -86,7 +86,7 @@ const inside = ({ ctx }: Work): Context => ({ ...ctx, config: ctx.config.over(ct
 async function keepImages(ctx: Context, steps: readonly Step<DesiredLogo>[]): Promise<void> {
   if (ctx.dryRun !== null) return;
   for (const step of steps) {
-    const { content } = step.wanted;
+    const { content } = step.desired;
     if (content) await locating(step, () => keepFile(ctx, parts(content), { maxBytes: LOGO_MAX }));
   }
 }

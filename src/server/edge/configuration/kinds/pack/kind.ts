@@ -60,13 +60,13 @@ export const pack: Kind<readonly PackSpec[], DesiredPack> = {
   things: (rows) => rows.map((row): Thing => ({ kind: KIND, owner: null, name: row.name, value: packValue(row) })),
   read(ctx, { name, value }) {
     checkedPackName(name);
-    const given = parsed(PackValue, value);
-    if (!isPremium(ctx) && (given.targets?.teams?.length ?? 0) > 0) throw premiumOption("targets.teams");
-    return { pack: given, value: wholeValue(given) };
+    const input = parsed(PackValue, value);
+    if (!isPremium(ctx) && (input.targets?.teams?.length ?? 0) > 0) throw premiumOption("targets.teams");
+    return { pack: input, value: wholeValue(input) };
   },
   async write(work, { steps }) {
-    const changed = steps.filter((step) => differs(work, step, step.wanted.value));
-    for (const step of changed) await locating(step, () => replacePack(work.ctx, step.wanted.pack, step.name));
+    const changed = steps.filter((step) => differs(work, step, step.desired.value));
+    for (const step of changed) await locating(step, () => replacePack(work.ctx, step.desired.pack, step.name));
     count(work, changed);
     if (changed.length === 0) return;
     await recordActivity(work.ctx, "applied_spec_pack", {});

@@ -23,47 +23,47 @@ import { digestOf, type PackageEntry, packagesByKey, readPackages } from "./rows
 import { type DesiredPackage, isOwnScript } from "./value.ts";
 
 /** By the index of the change. Null: only a dry run, which downloads nothing, can go on without the file. */
-export type FoundFiles = ReadonlyMap<number, FoundPackage | null>;
+export type PackagesByIndex = ReadonlyMap<number, FoundPackage | null>;
 
 interface Finding {
   readonly ctx: Context;
   /** The package of this name that the team has. */
-  readonly own: Installer | null;
+  readonly installer: Installer | null;
   readonly downloads: readonly FoundPackage[];
 }
 
 /** Before the transaction, because files are read and stored. */
-export async function findFiles(ctx: Context, steps: readonly Step<DesiredPackage>[]): Promise<FoundFiles> {
-  const found = new Map<number, FoundPackage | null>();
-  if (steps.length === 0) return found;
+export async function findFiles(ctx: Context, steps: readonly Step<DesiredPackage>[]): Promise<PackagesByIndex> {
+  const packages = new Map<number, FoundPackage | null>();
+  if (steps.length === 0) return packages;
   await keepIcons(ctx, steps);
-  const known = await ctx.store.tx(async (store): Promise<ReadonlyMap<string, PackageEntry>> => {
+  const entriesByKey = await ctx.store.tx(async (store): Promise<ReadonlyMap<string, PackageEntry>> => {
     const inside = within(ctx, store);
     return packagesByKey(await readPackages(inside), await readSharedRows(inside));
   });
   const downloads = await downloadsOf(ctx);
   for (const step of steps)
     await locating(step, async () => {
-      const id = known.get(keyOf(step))?.id;
-      const own = id === undefined ? null : await ctx.store.softwareInstallers.get(id);
-      found.set(step.index, await findFile({ ctx, own, downloads }, step));
+      const id = entriesByKey.get(keyOf(step))?.id;
+      const installer = id === undefined ? null : await ctx.store.softwareInstallers.get(id);
+      packages.set(step.index, await findFile({ ctx, installer, downloads }, step));
     });
-  return found;
+  return packages;
 }
 
-const findFile = (finding: Finding, { name, wanted }: Step<DesiredPackage>): Promise<FoundPackage | null> =>
-  wanted.value.slug !== ""
-    ? ofApp(finding, wanted)
-    : isOwnScript(name, wanted.value)
-      ? ofScript(finding, name, wanted)
-      : ofFile(finding, wanted);
+const findFile = (finding: Finding, { name, desired }: Step<DesiredPackage>): Promise<FoundPackage | null> =>
+  desired.value.slug !== ""
+    ? ofApp(finding, desired)
+    : isOwnScript(name, desired.value)
+      ? ofScript(finding, name, desired)
+      : ofFile(finding, desired);
 
 const notDownloaded = (field: string): ApiError =>
   invalid(field, "the server does not have the file: let it download the file first, as `svc apply` does");
 
 /** A package of the app keeps its file until its version changes: a job follows the catalogue. */
-async function ofApp({ ctx, own, downloads }: Finding, { value: { slug, version: pin } }: DesiredPackage) {
-  if (own?.catalogue_app_id && own.pinned_version === pin) return ofOwnApp(ctx, own);
+async function ofApp({ ctx, installer, downloads }: Finding, { value: { slug, version: pin } }: DesiredPackage) {
+  if (installer?.catalogue_app_id && installer.pinned_version === pin) return ofOwnApp(ctx, installer);
   const app = await appOf(ctx, slug);
   const version = versionOf(app, pin);
   const usable =
@@ -75,20 +75,20 @@ async function ofApp({ ctx, own, downloads }: Finding, { value: { slug, version:
   throw notDownloaded("slug");
 }
 
-async function ofOwnApp(ctx: Context, own: Installer): Promise<FoundPackage> {
-  const found = await ofPackage(ctx, own, own.url);
-  const app = (await ctx.store.catalogueApps.get(own.catalogue_app_id!))!;
+async function ofOwnApp(ctx: Context, installer: Installer): Promise<FoundPackage> {
+  const appPackage = await ofPackage(ctx, installer, installer.url);
+  const app = (await ctx.store.catalogueApps.get(installer.catalogue_app_id!))!;
   const { versions } = app.manifest;
-  const version = versions.find(({ sha256 }) => sha256 === own.sha256) ?? versions[0]!;
+  const version = versions.find(({ sha256 }) => sha256 === installer.sha256) ?? versions[0]!;
   const scripts = scriptsOf(app.manifest, version);
-  const kept = await ctx.store.catalogueOffers.get(own.id);
+  const kept = await ctx.store.catalogueOffers.get(installer.id);
   // The catalogue may have changed since: what the package has from it stays until its next update.
   const defaultOf = (which: "install" | "uninstall") =>
-    kept?.[`${which}_sha256`] === digestOf(own[`${which}_script`])
-      ? own[`${which}_script`]
+    kept?.[`${which}_sha256`] === digestOf(installer[`${which}_script`])
+      ? installer[`${which}_script`]
       : scripts[`${which}_script`];
   return {
-    ...found,
+    ...appPackage,
     scripts: { install: defaultOf("install"), uninstall: defaultOf("uninstall") },
     categories: version.default_categories,
   };
@@ -105,11 +105,11 @@ async function stillStored(ctx: Context, file: FoundPackage["file"]): Promise<Fo
 }
 
 async function ofScript(
-  { ctx, own }: Finding,
+  { ctx, installer }: Finding,
   name: string,
   { value, script }: DesiredPackage,
 ): Promise<FoundPackage | null> {
-  if (own?.sha256 === value.sha256) return ofPackage(ctx, own, "");
+  if (installer?.sha256 === value.sha256) return ofPackage(ctx, installer, "");
   if (script === undefined) throw invalid("sha256", "the request does not contain the file with this digest");
   if (ctx.dryRun !== null) return null;
   const { row } = await keepFile(ctx, parts(script), { maxBytes: script.length });
@@ -121,9 +121,9 @@ async function* parts(content: Uint8Array): AsyncGenerator<Uint8Array> {
   yield content;
 }
 
-async function ofFile({ ctx, own, downloads }: Finding, { value: { url, sha256 } }: DesiredPackage) {
+async function ofFile({ ctx, installer, downloads }: Finding, { value: { url, sha256 } }: DesiredPackage) {
   if (sha256 !== "") {
-    if (own?.sha256 === sha256) return ofPackage(ctx, own, url);
+    if (installer?.sha256 === sha256) return ofPackage(ctx, installer, url);
     const download = downloads.find(({ file, app_id }) => file.sha256 === sha256 && app_id === null);
     if (download && (await stillStored(ctx, download.file))) return { ...download, url };
     const stored = await visiblePackage(ctx, sha256);

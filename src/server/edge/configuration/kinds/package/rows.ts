@@ -47,10 +47,12 @@ async function namesOf(store: ServerTx, rows: readonly Identity[]): Promise<Read
   const seen = new Set<string>();
   const names = new Map<number, string | null>();
   for (const row of rows.toSorted((a, b) => a.id - b.id)) {
-    const own = isScript(row.kind) ? row.file_name : row.sha256;
+    const identity = isScript(row.kind) ? row.file_name : row.sha256;
     const slug = slugs.get(row.catalogue_app_id ?? 0);
     const name =
-      [slug ?? (isName(row.url) ? row.url : own), row.sha256].find((one) => !seen.has(`${row.team_id} ${one}`)) ?? null;
+      [slug ?? (isName(row.url) ? row.url : identity), row.sha256].find(
+        (candidate) => !seen.has(`${row.team_id} ${candidate}`),
+      ) ?? null;
     names.set(row.id, name);
     seen.add(`${row.team_id} ${name}`);
   }

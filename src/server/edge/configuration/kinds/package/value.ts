@@ -67,19 +67,19 @@ export function readPackage(
   _texts: unknown,
   contents: Contents,
 ): DesiredPackage {
-  const given = parsed(PackageValue, value);
-  checkIdentity(name, given);
-  const unknown = platformsIn(given).find((platform) => !(setupPlatforms as readonly string[]).includes(platform));
+  const input = parsed(PackageValue, value);
+  checkIdentity(name, input);
+  const unknown = platformsIn(input).find((platform) => !(setupPlatforms as readonly string[]).includes(platform));
   if (unknown !== undefined) throw invalid("setup_experience_platform", `${unknown} is not a platform`);
   const texts: { [F in TextField]?: string } = {};
   for (const field of textFields) {
-    const bytes = contents.get(given[field]);
+    const bytes = contents.get(input[field]);
     if (bytes !== undefined) texts[field] = textIn(bytes, field);
   }
-  if (isOwnScript(name, given) && given.install_script !== "")
+  if (isOwnScript(name, input) && input.install_script !== "")
     throw invalid("install_script", "a script package is its own install script");
-  const script = isOwnScript(name, given) ? contents.get(given.sha256) : undefined;
-  return { value: given, texts, script, icon: readIcon(given, contents) };
+  const script = isOwnScript(name, input) ? contents.get(input.sha256) : undefined;
+  return { value: input, texts, script, icon: readIcon(input, contents) };
 }
 
 export const platformsIn = ({ setup_experience_platform: list }: PackageValue): SetupPlatform[] =>

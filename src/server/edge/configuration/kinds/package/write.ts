@@ -25,7 +25,7 @@ import type { Part } from "../../kind.ts";
 import { keyOf } from "../../values.ts";
 import { count, differs, type Work } from "../../work.ts";
 import { recordIcon, writeIcon } from "../title-icons.ts";
-import type { FoundFiles } from "./find.ts";
+import type { PackagesByIndex } from "./find.ts";
 import {
   chosenPlatforms,
   digestOf,
@@ -37,7 +37,7 @@ import {
 } from "./rows.ts";
 import { type DesiredPackage, platformsIn } from "./value.ts";
 
-type PackagePart = Part<PackageRows, DesiredPackage, FoundFiles>;
+type PackagePart = Part<PackageRows, DesiredPackage, PackagesByIndex>;
 
 const scopeOf = ({ teams }: Work, owner: string | null): TeamScope =>
   owner === null || owner === NO_TEAM_NAME
@@ -56,25 +56,25 @@ const stays = ({ leaving }: Work, { owner }: RequestedChange): boolean => owner 
 
 /** A file of another title takes the place of the package: hosts keep what they have installed. */
 export async function writePackages(work: Work, { rows, steps, gone, prepared }: PackagePart): Promise<void> {
-  const changed = steps.filter((step) => differs(work, step, step.wanted.value));
-  const known = packagesByKey(rows, work.shared);
+  const changed = steps.filter((step) => differs(work, step, step.desired.value));
+  const entriesByKey = packagesByKey(rows, work.shared);
   const sizes = await packageSizes(work.ctx);
   // Packages of deleted teams are deleted together with the team.
-  const giving = [...changed, ...gone.filter((one) => stays(work, one))].flatMap((by) => {
-    const entry = known.get(keyOf(by));
+  const giving = [...changed, ...gone.filter((change) => stays(work, change))].flatMap((by) => {
+    const entry = entriesByKey.get(keyOf(by));
     return entry ? [{ entry, by }] : [];
   });
   const titles = new Titles(rows, giving);
   for (const step of changed) {
-    const found = prepared.get(step.index) ?? null;
+    const source = prepared.get(step.index) ?? null;
     await locating(step, async () => {
-      const stored = await storedLabels(work, known.get(keyOf(step)));
-      const labels = await resolveKept(work.ctx, step.wanted.value, "software", stored);
+      const stored = await storedLabels(work, entriesByKey.get(keyOf(step)));
+      const labels = await resolveKept(work.ctx, step.desired.value, "software", stored);
       const team = scopeOf(work, step.owner);
-      if (found === null) return titles.unknown(team);
-      const title_id = await titleIdFor(work.ctx.store, found.read.title);
+      if (source === null) return titles.unknown(team);
+      const title_id = await titleIdFor(work.ctx.store, source.read.title);
       titles.take({ team_id: team.team_id, title_id }, step.name);
-      await write(work.ctx, { step, found, labels, team, title_id });
+      await write(work.ctx, { step, source, labels, team, title_id });
     });
   }
   const left: readonly LeftPackage[] = giving.filter(({ entry }) => titles.isLeft(entry));
@@ -95,8 +95,8 @@ class Titles {
   readonly #open = new Set<number>();
 
   constructor({ packages }: PackageRows, giving: readonly { readonly entry: PackageEntry }[]) {
-    const given = new Set(giving.map(({ entry }) => entry.id));
-    this.#fixed = new Map(packages.filter(({ id }) => !given.has(id)).map((entry) => [placeOf(entry), entry]));
+    const changing = new Set(giving.map(({ entry }) => entry.id));
+    this.#fixed = new Map(packages.filter(({ id }) => !changing.has(id)).map((entry) => [placeOf(entry), entry]));
   }
 
   take(place: Pick<Installer, "team_id" | "title_id">, name: string): void {
@@ -118,18 +118,18 @@ class Titles {
 
 interface Writing {
   readonly step: Step<DesiredPackage>;
-  readonly found: FoundPackage;
+  readonly source: FoundPackage;
   readonly labels: readonly TargetLabel[];
   readonly team: TeamScope;
   readonly title_id: number;
 }
 
-async function write(ctx: Context, { step, found, labels, team, title_id }: Writing): Promise<void> {
+async function write(ctx: Context, { step, source, labels, team, title_id }: Writing): Promise<void> {
   const { store } = ctx;
-  const { value } = step.wanted;
-  const { read, scripts, file, url, app_id, categories } = found;
+  const { value } = step.desired;
+  const { read, scripts, file, url, app_id, categories } = source;
   const before = await installerOfTitle(store, team.team_id, title_id);
-  const texts = textsFor({ read, scripts }, textsOf(step.wanted, before));
+  const texts = textsFor({ read, scripts }, textsOf(step.desired, before));
   await checkScriptVariables(store, texts, team.team_id);
   const choices: InstallerChoices = {
     ...texts,
@@ -139,11 +139,11 @@ async function write(ctx: Context, { step, found, labels, team, title_id }: Writ
     display_name: value.display_name.trim(),
     catalogue_app_id: app_id,
     pinned_version: value.version,
-    ...setupOf(step.wanted, found, before),
+    ...setupOf(step.desired, source, before),
   };
-  const given = { file, read, choices, labels };
-  const hasOtherIcon = await writeIcon(ctx, team, title_id, step.wanted);
-  const row = before ? await updateInstaller(ctx, before, team, given) : await createInstaller(ctx, { team, ...given });
+  const input = { file, read, choices, labels };
+  const hasOtherIcon = await writeIcon(ctx, team, title_id, step.desired);
+  const row = before ? await updateInstaller(ctx, before, team, input) : await createInstaller(ctx, { team, ...input });
   if (hasOtherIcon && row === before) await recordIcon(ctx, team, title_id);
   if (app_id !== null && value.slug !== "")
     await keepDefaults(store, row.id, { install_script: scripts.install, uninstall_script: scripts.uninstall });
@@ -175,7 +175,7 @@ function setupOf(
   if (wrong !== undefined) throw invalid("setup_experience_platform", `hosts of ${wrong} cannot install the package`);
   if (before?.install_during_setup && chosenPlatforms(before) === value.setup_experience_platform) return {};
   const setup_positions = Object.fromEntries(
-    platforms.map((one) => [one, before?.setup_positions[one] ?? LAST_IN_SETUP]),
+    platforms.map((platform) => [platform, before?.setup_positions[platform] ?? LAST_IN_SETUP]),
   );
   return { install_during_setup: true, setup_positions };
 }

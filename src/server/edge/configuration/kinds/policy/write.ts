@@ -58,7 +58,7 @@ export async function writePolicies(
   };
 
   const fresh: NewPolicy[] = [];
-  for await (const { owner, wanted: desired, ...step } of inTurns(creating(steps))) {
+  for await (const { owner, desired, ...step } of inTurns(creating(steps))) {
     const { ids, automations } = await locating({ owner, ...step }, async () => ({
       ids: idsOf(desired, labels),
       automations: await automationsOf(owner, desired),
@@ -68,18 +68,18 @@ export async function writePolicies(
   }
   const rows = await insertPolicies(ctx, fresh);
   for (const [i, step] of creating(steps).entries())
-    if (step.wanted.isReported) reported.say(step.owner, true, rows[i]!.id);
+    if (step.desired.isReported) reported.say(step.owner, true, rows[i]!.id);
 
   const changed: Step<DesiredPolicy>[] = [];
   const changes: PolicyChange[] = [];
   for await (const step of inTurns(updating(steps))) {
-    if (!differs(work, step, wantedPolicyValue(step.wanted))) continue;
+    if (!differs(work, step, wantedPolicyValue(step.desired))) continue;
     changed.push(step);
     const before = shared.get(keyOf(step))!;
-    const { isReported } = step.wanted;
+    const { isReported } = step.desired;
     if (wasReported(before) !== isReported) reported.say(step.owner, isReported, before.id);
     const change = await locating(step, async () =>
-      changeOf(existing, before, step.wanted, labels, await automationsOf(step.owner, step.wanted, before)),
+      changeOf(existing, before, step.desired, labels, await automationsOf(step.owner, step.desired, before)),
     );
     if (change) changes.push(change);
   }
@@ -199,9 +199,9 @@ class Reporting {
 }
 
 function pathOfType(steps: readonly Step<DesiredPolicy>[]) {
-  const { some: policies, count: all } = briefly(
+  const { sample: policies, count: all } = briefly(
     steps,
-    ({ owner, wanted: desired }): PolicySpec => {
+    ({ owner, desired }): PolicySpec => {
       const {
         webhooks_and_tickets_enabled: _reported,
         run_script: _script,

@@ -45,15 +45,15 @@ function* things(rows: readonly AbmTokenRow[], { teams }: SharedRows): Generator
 }
 
 async function write(work: Work, { rows, steps }: Part<readonly AbmTokenRow[], DesiredToken, unknown>): Promise<void> {
-  const changed = steps.filter((step) => differs(work, step, step.wanted));
+  const changed = steps.filter((step) => differs(work, step, step.desired));
   const tokens = byOrganization(rows);
   for (const step of changed) {
     const set: Record<string, number | null> = {};
     for (const key of names) {
-      const name = step.wanted[key];
-      const found = work.leaving.has(name) ? undefined : work.teams.get(name);
-      if (name !== "" && !found) throw refusal(step, invalid(key, `there is no team ${JSON.stringify(name)}`));
-      set[columns[key]] = found?.id ?? null;
+      const name = step.desired[key];
+      const team = work.leaving.has(name) ? undefined : work.teams.get(name);
+      if (name !== "" && !team) throw refusal(step, invalid(key, `there is no team ${JSON.stringify(name)}`));
+      set[columns[key]] = team?.id ?? null;
     }
     for (const token of tokens.get(step.name) ?? []) await keepTokenTeams(work.ctx, token, set as WholeTeams);
   }

@@ -60,9 +60,9 @@ export function* queryThings({ queries, labels }: QueryRows, shared: SharedRows)
 
 export function readQuery(ctx: Context, { name, value, action }: RequestedChange): DesiredQuery {
   const { labels_include_any, labels_include_all, ...fields } = parsed(QueryValue, value);
-  const given = givenLabels(ctx, { labels_include_any, labels_include_all });
-  const names = [...new Set((given?.names ?? []).map((label) => label.normalize("NFC").trim()))];
-  const labels = { names, all: given?.all ?? false };
+  const selection = givenLabels(ctx, { labels_include_any, labels_include_all });
+  const names = [...new Set((selection?.names ?? []).map((label) => label.normalize("NFC").trim()))];
+  const labels = { names, all: selection?.all ?? false };
   const columns = wholeFields({ ...fields, name });
   if (action === "create" && !isOneLine(name)) throw invalid("change.name", NOT_ONE_LINE);
   if (columns.name !== name) throw invalid("change.name", "must be in Unicode NFC, without surrounding spaces");

@@ -36,7 +36,7 @@ export async function writeQueries(
   );
   const idsOf = (step: Step<DesiredQuery>) =>
     locating(step, (): QueryLabels => {
-      const { names, all } = step.wanted.labels;
+      const { names, all } = step.desired.labels;
       const field = all ? "labels_include_all" : "labels_include_any";
       return { ids: labelsAmong(labels, names, "query", field).map(({ id }) => id), all };
     });
@@ -44,17 +44,17 @@ export async function writeQueries(
   const fresh: NewQuery[] = [];
   for await (const step of inTurns(creating(steps))) {
     const team_id = step.owner === null ? null : work.teams.get(step.owner)!.id;
-    fresh.push({ columns: { ...step.wanted.columns, team_id }, labels: await idsOf(step) });
+    fresh.push({ columns: { ...step.desired.columns, team_id }, labels: await idsOf(step) });
   }
   await insertQueries(ctx, fresh);
 
   const changed: Step<DesiredQuery>[] = [];
   const changes: QueryChange[] = [];
   for await (const step of inTurns(updating(steps))) {
-    if (!differs(work, step, queryValue(step.wanted.columns, step.wanted.labels))) continue;
+    if (!differs(work, step, queryValue(step.desired.columns, step.desired.labels))) continue;
     changed.push(step);
     const before = shared.get(keyOf(step))!;
-    const { platform, ...rest } = step.wanted.columns;
+    const { platform, ...rest } = step.desired.columns;
     const samePlatforms = platformsOf(queryPlatforms, platform) === platformsOf(queryPlatforms, before.platform);
     // A different order of the same platforms is no change: the report is kept.
     changes.push({ before, set: samePlatforms ? rest : { platform, ...rest }, labels: await idsOf(step) });
@@ -66,7 +66,7 @@ export async function writeQueries(
   if (leaving.length > 0)
     await removeQueries(
       ctx,
-      leaving.map((one) => shared.get(keyOf(one))!),
+      leaving.map((change) => shared.get(keyOf(change))!),
     );
   const applied = [...creating(steps), ...changed];
   if (applied.length > 0) await recordActivity(ctx, "applied_spec_saved_query", pathOfType(applied));
@@ -75,14 +75,14 @@ export async function writeQueries(
 }
 
 function pathOfType(steps: readonly Step<DesiredQuery>[]) {
-  const { some, count: all } = briefly(
+  const { sample, count: all } = briefly(
     steps,
-    ({ owner, name, wanted }): QuerySpec => ({
+    ({ owner, name, desired }): QuerySpec => ({
       name,
       team: owner ?? "",
-      ...queryValue(wanted.columns, wanted.labels),
+      ...queryValue(desired.columns, desired.labels),
     }),
     ({ owner, name }) => ({ name, team: owner ?? "" }),
   );
-  return { specs: some, ...(all > some.length ? { count: all } : {}) };
+  return { specs: sample, ...(all > sample.length ? { count: all } : {}) };
 }

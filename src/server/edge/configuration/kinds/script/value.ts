@@ -39,7 +39,7 @@ export function readScript(
   _texts: Texts,
   contents: Contents,
 ): DesiredScript {
-  const given = parsed(ScriptValue, value);
-  const bytes = contents.get(given.sha256);
-  return { value: given, text: bytes === undefined ? undefined : readScriptAsIs({ bytes, name }, "value") };
+  const input = parsed(ScriptValue, value);
+  const bytes = contents.get(input.sha256);
+  return { value: input, text: bytes === undefined ? undefined : readScriptAsIs({ bytes, name }, "value") };
 }

@@ -20,13 +20,13 @@ const teamNamed = ({ teams }: Work, owner: string | null) => ({
 });
 
 export async function writeScripts(work: Work, { rows, steps, gone }: Part<ScriptRows, DesiredScript, unknown>) {
-  const changed = steps.filter((step) => differs(work, step, step.wanted.value));
-  const known = rowsByKey(work, rows);
+  const changed = steps.filter((step) => differs(work, step, step.desired.value));
+  const scriptsByKey = rowsByKey(work, rows);
   for (const step of changed) {
-    const { text } = step.wanted;
+    const { text } = step.desired;
     if (text === undefined)
       throw refusal(step, invalid("sha256", "the request does not contain the file with this digest"));
-    const row = known.get(keyOf(step));
+    const row = scriptsByKey.get(keyOf(step));
     await locating(step, () =>
       putScripts(work.ctx, teamNamed(work, step.owner), row ? [row] : [], [{ name: step.name, text, field: "value" }]),
     );
@@ -40,10 +40,10 @@ export async function writeScripts(work: Work, { rows, steps, gone }: Part<Scrip
 
 /** After policies have been written, which may run a script that is deleted no more. */
 export async function deleteScripts(work: Work, { rows, gone }: Part<ScriptRows, DesiredScript, unknown>) {
-  const known = rowsByKey(work, rows);
+  const scriptsByKey = rowsByKey(work, rows);
   // Objects of deleted teams are deleted together with the team.
-  for (const one of gone)
-    if (one.owner === null || !work.leaving.has(one.owner))
-      await locating(one, () => removeScripts(work.ctx.store, [known.get(keyOf(one))!]));
+  for (const change of gone)
+    if (change.owner === null || !work.leaving.has(change.owner))
+      await locating(change, () => removeScripts(work.ctx.store, [scriptsByKey.get(keyOf(change))!]));
   count(work, gone);
 }

@@ -24,7 +24,7 @@ export function* assistantThings(rows: readonly SetupAssistantRow[], shared: Sha
 export function readAssistant(ctx: Context, { name, value }: RequestedChange): DesiredAssistant {
   needPremium(ctx);
   parsed(z.object({ name: SetSetupAssistant.shape.name }), { name });
-  const given = parsed(AssistantValue, value);
-  checkProfile(given.enrollment_profile);
-  return given;
+  const input = parsed(AssistantValue, value);
+  checkProfile(input.enrollment_profile);
+  return input;
 }

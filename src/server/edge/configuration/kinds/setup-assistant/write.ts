@@ -17,7 +17,7 @@ import type { DesiredAssistant } from "./value.ts";
 /** The portal alone knows all rules. It may not know the teams yet, which matter to none of them. */
 export async function tryAssistants(ctx: Context, steps: readonly Step<DesiredAssistant>[], skip: boolean) {
   if (skip) return;
-  for (const step of steps) await locating(step, () => tryProfile(ctx, step.wanted.enrollment_profile, null));
+  for (const step of steps) await locating(step, () => tryProfile(ctx, step.desired.enrollment_profile, null));
 }
 
 const teamNamed = ({ teams }: Work, owner: string | null) => (owner === null ? null : teams.get(owner)!);
@@ -29,7 +29,7 @@ export async function writeAssistants(
   work: Work,
   { steps, gone }: Part<readonly SetupAssistantRow[], DesiredAssistant, void>,
 ): Promise<void> {
-  const changed = steps.filter((step) => differs(work, step, step.wanted));
+  const changed = steps.filter((step) => differs(work, step, step.desired));
   const leaving = new Set(gone.map(keyOf));
   const seen = new Set<string | null>();
   for (const step of changed) {
@@ -40,7 +40,7 @@ export async function writeAssistants(
     if (!isFree || seen.has(step.owner))
       throw refusal(step, invalid("change.name", "there is another setup assistant profile already: delete it first"));
     seen.add(step.owner);
-    const { enrollment_profile } = step.wanted;
+    const { enrollment_profile } = step.desired;
     await keepAssistant(work.ctx, team, { name: step.name, enrollment_profile });
   }
   count(work, changed);
@@ -50,12 +50,12 @@ export async function removeAssistants(
   work: Work,
   { gone }: Part<readonly SetupAssistantRow[], DesiredAssistant, void>,
 ): Promise<void> {
-  for (const one of gone) {
+  for (const change of gone) {
     // Objects of deleted teams are deleted together with the team.
-    if (one.owner !== null && work.leaving.has(one.owner)) continue;
-    const team = teamNamed(work, one.owner);
+    if (change.owner !== null && work.leaving.has(change.owner)) continue;
+    const team = teamNamed(work, change.owner);
     const row = await rowOf(work, team);
-    if (row?.name === one.name) await dropAssistant(work.ctx, team, row);
+    if (row?.name === change.name) await dropAssistant(work.ctx, team, row);
   }
   count(work, gone);
 }

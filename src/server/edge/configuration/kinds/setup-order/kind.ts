@@ -35,7 +35,7 @@ export const setupOrder: Kind<Rows, Value> = {
     return parsed(Value, value);
   },
   async write(work, { steps, gone }) {
-    const changed = steps.filter((step) => differs(work, step, step.wanted));
+    const changed = steps.filter((step) => differs(work, step, step.desired));
     if (changed.length > 0) {
       // This apply may have added packages and teams.
       const now = await setupSoftware(work.ctx, { teams: [...work.teams.values()] });
@@ -47,12 +47,12 @@ export const setupOrder: Kind<Rows, Value> = {
 };
 
 /** What the list does not name comes last. It may name what a dry run has not downloaded. */
-async function order({ ctx }: Work, { owner, wanted }: Step<Value>, all: readonly SetupSoftware[]): Promise<void> {
-  const placeOf = new Map(wanted.software.map((name, place) => [name, place]));
+async function order({ ctx }: Work, { owner, desired }: Step<Value>, all: readonly SetupSoftware[]): Promise<void> {
+  const placeOf = new Map(desired.software.map((name, place) => [name, place]));
   const placed = all.toSorted((a, b) => (placeOf.get(a.name) ?? all.length) - (placeOf.get(b.name) ?? all.length));
   const platforms = new Set<string>();
-  for (const [position, one] of placed.entries())
-    for (const platform of await one.place(position)) platforms.add(platform);
+  for (const [position, software] of placed.entries())
+    for (const platform of await software.place(position)) platforms.add(platform);
   const team_id = all[0]?.team_id ?? null;
   const team = { team_id: team_id ?? 0, team_name: team_id === null ? "" : owner! };
   for (const platform of platforms)

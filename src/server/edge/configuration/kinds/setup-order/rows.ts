@@ -27,11 +27,11 @@ type ByOwner = ReadonlyMap<string, readonly SetupSoftware[]>;
 export async function setupSoftware(ctx: Context, shared: Pick<SharedRows, "teams">): Promise<ByOwner> {
   const ownerOf = ownersOf(shared as SharedRows);
   const byOwner = new Map<string, SetupSoftware[]>();
-  for (const one of [...(await packagesOf(ctx)), ...(await appsOf(ctx, shared as SharedRows))]) {
-    const owner = ownerOf(one);
+  for (const software of [...(await packagesOf(ctx)), ...(await appsOf(ctx, shared as SharedRows))]) {
+    const owner = ownerOf(software);
     if (owner === undefined) continue;
     const key = owner ?? NO_TEAM_NAME;
-    byOwner.set(key, [...(byOwner.get(key) ?? []), one]);
+    byOwner.set(key, [...(byOwner.get(key) ?? []), software]);
   }
   for (const all of byOwner.values()) all.sort((a, b) => a.position - b.position || a.title_id - b.title_id);
   return byOwner;
@@ -89,7 +89,7 @@ function software<R extends SetupOrderRow>(name: string, rows: readonly R[], cho
           now = { ...now, ...chosenAt(now, row.platform, { platform, position }) };
         }
       }
-      return [...new Set(places.filter((one) => one.position !== position).map(({ platform }) => platform))];
+      return [...new Set(places.filter((place) => place.position !== position).map(({ platform }) => platform))];
     },
   };
 }

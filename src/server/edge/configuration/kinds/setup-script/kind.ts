@@ -38,9 +38,9 @@ function* things({ scripts, digests }: SetupScriptRows, shared: SharedRows): Gen
 }
 
 function read(_: Context, { name, value }: RequestedChange, _texts: Texts, contents: Contents): DesiredSetupScript {
-  const given = parsed(Value, value);
-  const bytes = contents.get(given.sha256);
-  return { value: given, text: bytes === undefined ? undefined : readScript({ bytes, name }, "value") };
+  const input = parsed(Value, value);
+  const bytes = contents.get(input.sha256);
+  return { value: input, text: bytes === undefined ? undefined : readScript({ bytes, name }, "value") };
 }
 
 /**

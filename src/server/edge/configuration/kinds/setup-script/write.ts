@@ -19,27 +19,27 @@ export async function writeSetupScripts(
   { steps, gone }: Part<SetupScriptRows, DesiredSetupScript, unknown>,
 ): Promise<void> {
   const { ctx } = work;
-  const changed = steps.filter((step) => differs(work, step, step.wanted.value));
+  const changed = steps.filter((step) => differs(work, step, step.desired.value));
   const leaving = new Set(gone.map(({ owner }) => owner));
   const changing = new Set<string | null>();
   for (const step of changed)
     await locating(step, async () => {
-      const { owner, name, wanted, action } = step;
+      const { owner, name, desired, action } = step;
       if (changing.has(owner)) throw invalid("base", "hosts run only one script in their setup");
       changing.add(owner);
       const team = scopeOf(work, owner);
       const before = await scriptOfTeam(ctx.store, team.team_id);
       if (before && action === "create" && !leaving.has(owner))
         throw alreadyExists(`there is another setup script: ${before.name}`);
-      const { text } = wanted;
+      const { text } = desired;
       if (text === undefined) throw invalid("sha256", "the request does not contain the file with this digest");
       if (before) await removeSetupScript(ctx, team, before);
       await insertSetupScript(ctx, team, { name, text, field: "value" });
     });
   // Objects of deleted teams are deleted together with the team.
-  for (const one of gone) {
-    if (changing.has(one.owner) || (one.owner !== null && work.leaving.has(one.owner))) continue;
-    const team = scopeOf(work, one.owner);
+  for (const change of gone) {
+    if (changing.has(change.owner) || (change.owner !== null && work.leaving.has(change.owner))) continue;
+    const team = scopeOf(work, change.owner);
     const before = await scriptOfTeam(ctx.store, team.team_id);
     if (before) await removeSetupScript(ctx, team, before);
   }

@@ -51,13 +51,17 @@ export function readApp(
   _texts: unknown,
   contents: Contents,
 ): DesiredStoreApp {
-  const given = parsed(StoreAppValue, value);
+  const input = parsed(StoreAppValue, value);
   const [adamId = "", platform, ...more] = name.split("/");
-  const known = storePlatforms.find((one) => one === platform);
-  if (!isAppId(adamId, known === "android") || (platform !== undefined && known === undefined) || more.length > 0)
+  const knownPlatform = storePlatforms.find((candidate) => candidate === platform);
+  if (
+    !isAppId(adamId, knownPlatform === "android") ||
+    (platform !== undefined && knownPlatform === undefined) ||
+    more.length > 0
+  )
     throw invalid("change.name", `must be the number of an app in the store, or as 361285480/${storePlatforms[0]}`);
-  const bytes = contents.get(given.configuration);
+  const bytes = contents.get(input.configuration);
   if (bytes && bytes.length > MAX) throw invalid("configuration", `is larger than ${MAX} bytes`);
-  const configuration = given.configuration === "" ? "" : bytes && Buffer.from(bytes).toString("utf8");
-  return { value: given, adamId, platform: known, configuration, icon: readIcon(given, contents) };
+  const configuration = input.configuration === "" ? "" : bytes && Buffer.from(bytes).toString("utf8");
+  return { value: input, adamId, platform: knownPlatform, configuration, icon: readIcon(input, contents) };
 }

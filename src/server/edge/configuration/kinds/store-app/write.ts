@@ -36,20 +36,20 @@ type AppPart = Part<StoreAppRows, DesiredStoreApp, Listings>;
 /** Before the transaction, because the store may be asked. */
 export async function findListings(ctx: Context, steps: readonly Step<DesiredStoreApp>[]): Promise<Listings> {
   await keepIcons(ctx, steps);
-  const found = new Map<number, { token: VppTokenRow | null; listings: ListingRow[] }>();
+  const listingsByIndex = new Map<number, { token: VppTokenRow | null; listings: ListingRow[] }>();
   for (const step of steps)
     await locating(step, async () => {
-      const { owner, wanted } = step;
+      const { owner, desired } = step;
       const team = await teamBefore(ctx, owner);
       // Refused later, as if there were no such team.
       if (team === null) return;
-      const token = wanted.platform === "android" ? null : await requireToken(ctx.store, team);
-      const listings = await listingsFor(ctx, token, { app_store_id: wanted.adamId, platform: wanted.platform });
+      const token = desired.platform === "android" ? null : await requireToken(ctx.store, team);
+      const listings = await listingsFor(ctx, token, { app_store_id: desired.adamId, platform: desired.platform });
       if (listings.length === 0)
-        throw invalid("base", `the store has no version of the app ${wanted.adamId} for ${wanted.platform}`);
-      found.set(step.index, { token, listings });
+        throw invalid("base", `the store has no version of the app ${desired.adamId} for ${desired.platform}`);
+      listingsByIndex.set(step.index, { token, listings });
     });
-  return found;
+  return listingsByIndex;
 }
 
 /**
@@ -72,7 +72,7 @@ const scopeOf = ({ teams }: Work, owner: string | null): TeamScope =>
 type LeftApp = { readonly row: StoreAppRow; readonly by: RequestedChange };
 
 export async function writeApps(work: Work, { rows, steps, gone, prepared }: AppPart): Promise<void> {
-  const changed = steps.filter((step) => differs(work, step, step.wanted.value));
+  const changed = steps.filter((step) => differs(work, step, step.desired.value));
   const objects = new Map(appObjects(rows, work.shared).map((object) => [object.key, object.rows]));
   // Apps of deleted teams are deleted together with the team.
   const staying = gone.filter(({ owner }) => owner === null || !work.leaving.has(owner));
@@ -90,14 +90,14 @@ export async function writeApps(work: Work, { rows, steps, gone, prepared }: App
         const row = await work.ctx.store.storeApps.first({ where });
         if (row && (taken.has(row.id) || !mayChange.has(row.id)))
           throw invalid("base", `the app is listed twice for ${listing.platform}`);
-        const given = givenOf(step.wanted, row);
-        if (row) await updateApp(work.ctx, team, row, given);
+        const input = appInput(step.desired, row);
+        if (row) await updateApp(work.ctx, team, row, input);
         else {
-          checkSettings(listing.platform, given);
-          await insertApp(work.ctx, team, { listing, token, given });
+          checkSettings(listing.platform, input);
+          await insertApp(work.ctx, team, { listing, token, given: input });
         }
         const now = (await work.ctx.store.storeApps.first({ where }))!;
-        if (await writeIcon(work.ctx, team, now.title_id, step.wanted)) await recordIcon(work.ctx, team, now.title_id);
+        if (await writeIcon(work.ctx, team, now.title_id, step.desired)) await recordIcon(work.ctx, team, now.title_id);
         taken.add(now.id);
       }
     });
@@ -106,7 +106,7 @@ export async function writeApps(work: Work, { rows, steps, gone, prepared }: App
   count(work, changed);
 }
 
-function givenOf({ value, platform, configuration }: DesiredStoreApp, row: StoreAppRow | null) {
+function appInput({ value, platform, configuration }: DesiredStoreApp, row: StoreAppRow | null) {
   const kept = row && digestOf(row.configuration) === value.configuration ? row.configuration : undefined;
   const text = configuration ?? kept;
   if (text === undefined) throw invalid("configuration", "the request does not contain the file with this digest");

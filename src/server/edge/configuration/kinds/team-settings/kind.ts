@@ -32,16 +32,16 @@ export const teamSettings: Kind<null, { team: DesiredSettings } | { noTeam: Desi
     if (noTeam) yield thing(NO_TEAM_NAME, noTeamValue(noTeam));
   },
   defaults: () => ({ team_settings: teamSettingsDefaults, no_team_settings: noTeamDefaults }),
-  read: (_, given) =>
-    given.owner === NO_TEAM_NAME ? { noTeam: readNoTeamSettings(given) } : { team: readTeamSettings(given) },
+  read: (_, change) =>
+    change.owner === NO_TEAM_NAME ? { noTeam: readNoTeamSettings(change) } : { team: readTeamSettings(change) },
   async write(work, { steps }) {
     await writeTeamSettings(
       work,
-      steps.flatMap(({ wanted, ...given }) => ("team" in wanted ? [{ ...given, wanted: wanted.team }] : [])),
+      steps.flatMap(({ desired, ...change }) => ("team" in desired ? [{ ...change, desired: desired.team }] : [])),
     );
     await writeNoTeamSettings(
       work,
-      steps.flatMap(({ wanted, ...given }) => ("noTeam" in wanted ? [{ ...given, wanted: wanted.noTeam }] : [])),
+      steps.flatMap(({ desired, ...change }) => ("noTeam" in desired ? [{ ...change, desired: desired.noTeam }] : [])),
     );
   },
 };

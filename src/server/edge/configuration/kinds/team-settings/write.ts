@@ -23,11 +23,11 @@ export async function writeTeamSettings(work: Work, steps: readonly Step<Desired
   const changes: RowChange[] = [];
   for (const step of steps) {
     const before = work.teams.get(step.owner!)!;
-    const given = differences(before, step.wanted);
-    if (Object.keys(given).length === 0) continue;
+    const change = differences(before, step.desired);
+    if (Object.keys(change).length === 0) continue;
     count(work, [step]);
     const settings = await locating(step, async () => {
-      const changed = changedSettings(before.settings, given, config);
+      const changed = changedSettings(before.settings, change, config);
       await checkChange(work.ctx, before, changed);
       return changed;
     });
@@ -58,18 +58,18 @@ function differences({ settings }: TeamRow, { value }: DesiredSettings): Setting
 export async function writeNoTeamSettings(work: Work, steps: readonly Step<DesiredNoTeam>[]): Promise<void> {
   for (const step of steps) {
     const before = await noTeamSettings(work.ctx.store);
-    const { value } = step.wanted;
+    const { value } = step.desired;
     const now = noTeamValue(before);
     const { policy_ids } = before.webhook_settings.failing_policies_webhook;
     const failing_policies_webhook = { ...value.webhook_settings.failing_policies_webhook, policy_ids };
     const webhook_settings = { ...value.webhook_settings, failing_policies_webhook };
     const after = { webhook_settings, integrations: value.integrations };
-    const given: NoTeamChange = {
+    const change: NoTeamChange = {
       ...(isDeepStrictEqual(value.webhook_settings, now.webhook_settings)
         ? {}
         : { webhook_settings: after.webhook_settings }),
       ...(isDeepStrictEqual(value.integrations, now.integrations) ? {} : { integrations: after.integrations }),
     };
-    if (await locating(step, () => changeNoTeam(work.ctx, before, after, given))) count(work, [step]);
+    if (await locating(step, () => changeNoTeam(work.ctx, before, after, change))) count(work, [step]);
   }
 }

@@ -10,7 +10,7 @@ export const team: Kind<null, DesiredTeam> = {
   load: async () => null,
   things: (_, { teams }) =>
     teams.map(({ name, description }) => ({ kind: "team", owner: null, name, value: { description } })),
-  read: (_, given) => readTeam(given),
+  read: (_, change) => readTeam(change),
   write: (work, { steps }) => writeTeams(work, steps),
   remove: (work, { gone }) => removeTeams(work, gone),
 };

@@ -18,23 +18,23 @@ export async function writeTeams(work: Work, steps: readonly Step<DesiredTeam>[]
   if (fresh.length > 0) {
     await checkNamesFree(work, fresh);
     const settings = firstSettings(await readConfig(work.ctx.store));
-    const given = fresh.map(({ name, wanted }) => ({ name, description: wanted.description, settings }));
-    for await (const some of parts(given))
-      for (const row of await addTeams(work.ctx, some)) work.teams.set(row.name, row);
+    const teams = fresh.map(({ name, desired }) => ({ name, description: desired.description, settings }));
+    for await (const batch of parts(teams))
+      for (const row of await addTeams(work.ctx, batch)) work.teams.set(row.name, row);
     count(work, fresh);
   }
-  const changed = updating(steps).filter((step) => differs(work, step, step.wanted.value));
+  const changed = updating(steps).filter((step) => differs(work, step, step.desired.value));
   await writeRows(
     work,
-    changed.map(({ name, wanted }) => ({ before: work.teams.get(name)!, description: wanted.description })),
+    changed.map(({ name, desired }) => ({ before: work.teams.get(name)!, description: desired.description })),
   );
   count(work, changed);
 }
 
 async function checkNamesFree({ ctx }: Work, steps: readonly Step<unknown>[]): Promise<void> {
   const taken = new Map<string, string>();
-  for await (const some of parts(steps.map(({ name }) => nameKey(name))))
-    for (const row of await ctx.store.teams.pick(["name", "name_key"], { where: oneOf("name_key", some) }))
+  for await (const keys of parts(steps.map(({ name }) => nameKey(name))))
+    for (const row of await ctx.store.teams.pick(["name", "name_key"], { where: oneOf("name_key", keys) }))
       taken.set(row.name_key, row.name);
   for (const step of steps) {
     const key = nameKey(step.name);
@@ -70,7 +70,7 @@ export async function writeRows({ ctx, teams }: Work, changes: readonly RowChang
   for (const row of after) teams.set(row.name, row);
 }
 
-export async function removeTeams(work: Work, given: readonly RequestedChange[]): Promise<void> {
-  for (const { name } of given) work.later.push(await removeTeam(work.ctx, work.teams.get(name)!));
-  count(work, given);
+export async function removeTeams(work: Work, changes: readonly RequestedChange[]): Promise<void> {
+  for (const { name } of changes) work.later.push(await removeTeam(work.ctx, work.teams.get(name)!));
+  count(work, changes);
 }

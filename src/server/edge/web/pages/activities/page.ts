@@ -27,13 +27,13 @@ export async function activitiesPage({ ctx, url }: Visit): Promise<Answer> {
     order_key: "id",
     order_direction: "desc",
   } as const;
-  const found = await call(ctx, activitiesApi.list, { query }).catch((error: unknown) => {
+  const reply = await call(ctx, activitiesApi.list, { query }).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 400) return error;
     throw error;
   });
   return {
     title: "Activities",
-    status: found instanceof ApiError ? found.status : 200,
+    status: reply instanceof ApiError ? reply.status : 200,
     body: html`<h1>Activities</h1>
 <form class="row card" method="get" action="${PATH}" role="search" aria-label="Activities">
 ${field({ name: "query", label: "Who", type: "search", value: get("query"), required: false, max: 1024, hint: "name or email" })}
@@ -42,11 +42,11 @@ ${field({ name: "start_created_at", label: "After", value: get("start_created_at
 ${field({ name: "end_created_at", label: "Before", value: get("end_created_at"), required: false, max: 64, hint: "such as 2026-01-31T12:00Z" })}
 <button>Show</button></form>
 ${
-  found instanceof ApiError
-    ? alert(errorSentence(found))
+  reply instanceof ApiError
+    ? alert(errorSentence(reply))
     : html`<section class="card" aria-labelledby="found"><h2 id="found">Results</h2>
-${found.activities.length === 0 ? html`<p class="quiet">No activities found.</p>` : feed(ctx, found.activities, { exact: true })}
-${pager(PATH, params, found.meta, "activities")}</section>`
+${reply.activities.length === 0 ? html`<p class="quiet">No activities found.</p>` : feed(ctx, reply.activities, { exact: true })}
+${pager(PATH, params, reply.meta, "activities")}</section>`
 }`,
   };
 }

@@ -13,8 +13,8 @@ type Sentence = string | ((details: Details) => string);
 export const text = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 const count = (value: unknown): number => (Array.isArray(value) ? value.length : Number(value) || 0);
-const listed = (value: unknown, one: string, many: string): string =>
-  count(value) === 1 ? `1 ${one}` : `${count(value)} ${many}`;
+const listed = (value: unknown, singular: string, many: string): string =>
+  count(value) === 1 ? `1 ${singular}` : `${count(value)} ${many}`;
 const hosts = (value: unknown): string => plural(count(value), "host");
 
 const TEAM = "[ for the team {team_name}]";

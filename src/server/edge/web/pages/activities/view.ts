@@ -45,7 +45,7 @@ function plainSentence(type: string, details: Details): string {
 }
 
 export function feed(ctx: Context, activities: readonly ShownActivity[], { exact = false } = {}): Html {
-  return html`<ol class="feed">${activities.map((one) => item(ctx, one, exact))}</ol>`;
+  return html`<ol class="feed">${activities.map((activity) => item(ctx, activity, exact))}</ol>`;
 }
 
 function item(ctx: Context, activity: ShownActivity, exact: boolean): Html {
@@ -69,8 +69,8 @@ function sentence(activity: ShownActivity, details: Details): Html {
     : isByHost
       ? html`The user of ${host}`
       : activity.actor_full_name || "Somebody";
-  const own = sentenceOf("uuid" in activity ? [upcoming, sentences] : [sentences], type);
-  const said = (typeof own === "function" ? own(details) : own) ?? plainSentence(type, details);
+  const template = sentenceOf("uuid" in activity ? [upcoming, sentences] : [sentences], type);
+  const said = (typeof template === "function" ? template(details) : template) ?? plainSentence(type, details);
   return html`<strong>${who}</strong> ${filled(said, details, isByHost ? null : host)}`;
 }
 
@@ -95,11 +95,11 @@ function hostLink(type: string, { host_id: id, host_display_name: host }: Detail
 function filled(said: string, details: Details, host: Html | null): Html {
   const value = (key: string): Html | string | null => {
     if (key === "host") return host;
-    const known = Object.hasOwn(details, key) ? text(details[key]) : "";
-    return known === "" ? null : isName(key) ? html`<em>${known}</em>` : known;
+    const detail = Object.hasOwn(details, key) ? text(details[key]) : "";
+    return detail === "" ? null : isName(key) ? html`<em>${detail}</em>` : detail;
   };
-  const part = (given: string): (Html | string | null)[] =>
-    given.split(/\{(\w+)\}/).map((piece, i) => (i % 2 === 1 ? value(piece) : piece));
+  const part = (template: string): (Html | string | null)[] =>
+    template.split(/\{(\w+)\}/).map((piece, i) => (i % 2 === 1 ? value(piece) : piece));
   return html`${said.split(/\[([^\][]*)\]/).map((piece, i) => {
     const parts = part(piece);
     return i % 2 === 1 && parts.includes(null) ? "" : parts;

@@ -21,14 +21,14 @@ const offers: Readonly<Record<EncryptionRequest, { readonly text: string; readon
 export async function diskKeyCard({ ctx, params, csrf }: Visit, host: DeviceHost): Promise<Html | null> {
   const encryption = host.mdm.os_settings?.disk_encryption;
   if (!encryption || encryption.status === null || !isPremium(ctx)) return null;
-  const asked = await offeredTo(ctx, host);
-  if (asked === null) return null;
-  const { text, button } = offers[asked];
+  const request = await offeredTo(ctx, host);
+  if (request === null) return null;
+  const { text, button } = offers[request];
   const path = `/device/${encodeURIComponent(params.token ?? "")}/disk-key`;
   return html`<section class="card" aria-labelledby="disk"><h2 id="disk">Disk encryption</h2>
 ${encryption.status === "action_required" && html`<p><strong>Your organization has no valid key of this disk.</strong> ${encryption.detail}</p>`}
 <p>${text}</p>
-<form method="post" action="${path}/${asked}">${csrf()}<button class="plain">${button}</button></form></section>`;
+<form method="post" action="${path}/${request}">${csrf()}<button class="plain">${button}</button></form></section>`;
 }
 
 const asking =

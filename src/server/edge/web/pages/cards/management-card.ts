@@ -19,9 +19,9 @@ interface State {
 }
 
 /** Null, which is not shown, for what the host does not have. */
-function state(given: State | undefined, more = ""): Html | null {
-  if (given === undefined || given.status === null) return null;
-  const { status, detail = "" } = given;
+function state(settingState: State | undefined, more = ""): Html | null {
+  if (settingState === undefined || settingState.status === null) return null;
+  const { status, detail = "" } = settingState;
   return html`<span class="badge ${looks[status] ?? "note"}">${status.replaceAll("_", " ")}</span>${more !== "" && html` ${more}`}${detail !== "" && html`<p class="small">${detail}</p>`}`;
 }
 
