@@ -193,7 +193,7 @@ export interface ComparedPairs {
 export async function comparePairs(): Promise<ComparedPairs> {
   const library = await advisories();
   const foundFor = async ({ row, system, releases }: KnownSoftware) =>
-    system === null ? (await matchSoftware(library, row, releases)).found : await matchSystem(library, system);
+    system === null ? (await matchSoftware(library, row, releases)).cves : await matchSystem(library, system);
   let pairs = 0;
   let right = 0;
   const missed: string[] = [];

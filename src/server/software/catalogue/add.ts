@@ -30,13 +30,13 @@ export const listedApp = async ({ store }: Pick<Context, "store">, id: number): 
   return app;
 };
 
-export async function addApp(ctx: Context, given: AppInput): Promise<{ software_title_id: number }> {
-  const team = await teamScope(ctx, "packages:write", given.team_id);
-  const app = await listedApp(ctx, given.svc_maintained_app_id);
+export async function addApp(ctx: Context, input: AppInput): Promise<{ software_title_id: number }> {
+  const team = await teamScope(ctx, "packages:write", input.team_id);
+  const app = await listedApp(ctx, input.svc_maintained_app_id);
   const version = app.manifest.versions[0]!;
   const read = readOf(app, version);
   const defaults = scriptsOf(app.manifest, version);
-  const sent = sentTexts(ctx, given);
+  const sent = sentTexts(ctx, input);
   const texts = {
     install_script: sent.install_script || defaults.install_script,
     uninstall_script: sent.uninstall_script || defaults.uninstall_script,
@@ -44,7 +44,7 @@ export async function addApp(ctx: Context, given: AppInput): Promise<{ software_
     pre_install_query: sent.pre_install_query ?? "",
   };
   checkScripts(read, texts);
-  if (given.automatic_install) authorize(ctx, "policies:write", team.team_id);
+  if (input.automatic_install) authorize(ctx, "policies:write", team.team_id);
   // Checked again in the transaction: this saves a download.
   const title = await ctx.store.tx((store) => titleIdFor(store, read.title));
   if ((await installerOfTitle(ctx.store, team.team_id, title)) !== null)
@@ -58,15 +58,15 @@ export async function addApp(ctx: Context, given: AppInput): Promise<{ software_
       read,
       choices: {
         ...texts,
-        self_service: given.self_service ?? false,
+        self_service: input.self_service ?? false,
         categories: version.default_categories,
         catalogue_app_id: app.id,
         url: version.installer_url,
       },
-      labels: (await resolveTargets(inside, given, "software")) ?? [],
+      labels: (await resolveTargets(inside, input, "software")) ?? [],
     });
     await keepDefaults(inside.store, installer.id, defaults);
-    if (given.automatic_install) await addInstallPolicy(inside, installer, version.queries.exists);
+    if (input.automatic_install) await addInstallPolicy(inside, installer, version.queries.exists);
     return { software_title_id: installer.title_id };
   });
 }
@@ -77,7 +77,7 @@ const kinds: readonly InstallerKind[] = ["pkg", "msi", "exe", "dmg", "zip"];
 export function readOf(app: NamedApp, version: CatalogueVersion): ReadInstaller {
   const { platform, unique_identifier } = app;
   const file = installerName(version);
-  const kind = kinds.find((one) => file.toLowerCase().endsWith(`.${one}`));
+  const kind = kinds.find((type) => file.toLowerCase().endsWith(`.${type}`));
   if (kind === undefined) throw invalid("svc_maintained_app_id", `hosts cannot install ${file}: its type is unknown`);
   return {
     kind,
@@ -106,9 +106,9 @@ export async function downloadVersion(
   signal?: AbortSignal,
 ): Promise<InstallerFile> {
   const { installer_url: url, sha256 } = version;
-  const wanted = { url, sha256, maxBytes: PACKAGE_MAX, ...(signal === undefined ? {} : { signal }) };
+  const download = { url, sha256, maxBytes: PACKAGE_MAX, ...(signal === undefined ? {} : { signal }) };
   try {
-    const { id, size } = await fetchFile(services, wanted);
+    const { id, size } = await fetchFile(services, download);
     return { id, name: installerName(version), size, sha256 };
   } catch (error) {
     if (error instanceof DownloadError) throw upstreamFailed(`the installer was not downloaded: ${error.message}`);

@@ -28,9 +28,9 @@ export async function listApps(ctx: Context, query: ListQuery) {
     text === "" ? everything : search(["name"], text),
     query.platform === undefined ? everything : eq("platform", query.platform),
   );
-  const known = await ctx.store.catalogueApps.pick(columns, { where });
-  const offered = await offeredTitles(ctx, query.team_id, known);
-  const apps = query.available ? known.filter(({ id }) => !offered.has(id)) : known;
+  const listedApps = await ctx.store.catalogueApps.pick(columns, { where });
+  const offered = await offeredTitles(ctx, query.team_id, listedApps);
+  const apps = query.available ? listedApps.filter(({ id }) => !offered.has(id)) : listedApps;
   const sign = query.order_direction === "desc" ? -1 : 1;
   const groups = [...groupBy(apps, ({ name }) => name.toLowerCase())]
     .sort(([a], [b]) => sign * compareText(a, b))

@@ -12,9 +12,9 @@ import type { CatalogueVersion } from "./format.ts";
 /** A query that returns a row on hosts on which the app is not running: no process is in the folder of the app. */
 export function closedQuery(
   { platform, unique_identifier }: Pick<CatalogueApp, "platform" | "unique_identifier">,
-  known?: CatalogueVersion,
+  version?: CatalogueVersion,
 ): string {
-  if (known?.queries.closed) return known.queries.closed;
+  if (version?.queries.closed) return version.queries.closed;
   const { table, identifier } = listedIn[platform];
   const path = platform === "darwin" ? "a.path" : "a.install_location";
   const folder = platform === "darwin" ? `${path} || '/'` : `rtrim(${path}, '\\') || '\\'`;

@@ -103,8 +103,9 @@ function publicKeyOf(text: string): KeyObject {
 }
 
 /** The signature is 64 bytes, or their base64. */
-function checkSignature(key: KeyObject, file: Buffer, given: Buffer): void {
-  const signature = given.length === 64 ? given : Buffer.from(given.toString("latin1"), "base64");
+function checkSignature(key: KeyObject, file: Buffer, signatureFile: Buffer): void {
+  const signature =
+    signatureFile.length === 64 ? signatureFile : Buffer.from(signatureFile.toString("latin1"), "base64");
   if (!verify(null, file, key, signature))
     throw new CatalogueError(`${LIST}: its signature was not made with the key of the setting catalogue_key`);
 }

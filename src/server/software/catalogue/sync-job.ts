@@ -19,9 +19,9 @@ export const catalogueJob: Job = {
   async run(services, signal) {
     const source = catalogueSource(services);
     const entries = source === null ? [] : entriesOf(services, await source.list());
-    for await (const some of parts(entries, BATCH_SIZE)) {
+    for await (const batch of parts(entries, BATCH_SIZE)) {
       if (signal.aborted || source === null) return;
-      await readApps(services, source, some);
+      await readApps(services, source, batch);
     }
     const slugs = entries.map(({ slug }) => slug);
     await services.store.catalogueApps.update({
@@ -38,14 +38,14 @@ function entriesOf({ log, settings }: Services, apps: readonly unknown[]): Catal
     if (!parsed.success) log.warn({ at, problem: problemOf(parsed.error) }, "an app of the catalogue was left out");
     else if (!entries.has(parsed.data.slug)) entries.set(parsed.data.slug, parsed.data);
   }
-  const found = [...entries.values()];
-  const unsigned = found.filter(({ sha256 }) => sha256 === undefined).length;
+  const listedApps = [...entries.values()];
+  const unsigned = listedApps.filter(({ sha256 }) => sha256 === undefined).length;
   if (settings.catalogue_key !== undefined && unsigned > 0)
     log.warn(
       { apps: unsigned },
       "the signed catalogue names no sha256 of some manifests, which are therefore not checked",
     );
-  return found;
+  return listedApps;
 }
 
 const problemOf = ({ issues }: z.ZodError): string => `${issues[0]!.path.join(".")} ${issueText(issues[0]!)}`;
@@ -55,14 +55,14 @@ type ManifestColumns = Pick<AppRow, "version" | "manifest" | "manifest_sha256">;
 async function readApps(services: Services, source: CatalogueSource, entries: readonly CatalogueEntry[]) {
   const { store } = services;
   const slugs = entries.map(({ slug }) => slug);
-  const known = new Map(
+  const appsBySlug = new Map(
     (await store.catalogueApps.list({ where: oneOf("slug", slugs) })).map((row) => [row.slug, row]),
   );
   const rows = await Promise.all(
     entries.map(async ({ sha256, ...entry }) => {
-      const old = known.get(entry.slug);
-      const found = await manifestOf(services, source, { slug: entry.slug, sha256 }, old);
-      return found === null ? [] : [{ ...entry, ...found, is_listed: true }];
+      const old = appsBySlug.get(entry.slug);
+      const manifest = await manifestOf(services, source, { slug: entry.slug, sha256 }, old);
+      return manifest === null ? [] : [{ ...entry, ...manifest, is_listed: true }];
     }),
   );
   await store.catalogueApps.upsert(rows.flat(), { on: ["slug"], returning: [] });

@@ -47,10 +47,10 @@ async function follow(services: Services, installer: Installer): Promise<void> {
  */
 export function versionFor({ versions }: Manifest, pin: string): CatalogueVersion | null {
   if (pin === "") return versions[0]!;
-  const found = pin.startsWith("^")
+  const listed = pin.startsWith("^")
     ? versions.find(({ version }) => version === pin.slice(1) || version.startsWith(`${pin.slice(1)}.`))
     : versions.find(({ version }) => version === pin);
-  return found ?? null;
+  return listed ?? null;
 }
 
 interface DesiredUpdate {
@@ -90,15 +90,15 @@ async function teamOf({ store }: Context, { team_id }: Installer): Promise<TeamS
 }
 
 /** Pins the package to a version of the catalogue, and installs that one; an empty text follows the newest again. */
-export async function pinVersion(ctx: Context, installer: Installer, given: string): Promise<Installer> {
-  const pin = given.trim();
+export async function pinVersion(ctx: Context, installer: Installer, input: string): Promise<Installer> {
+  const pin = input.trim();
   const id = installer.catalogue_app_id;
   const app = id === null ? null : await ctx.store.catalogueApps.get(id);
   if (!app) throw invalid("version", "only packages of maintained apps can be pinned to a version");
   const version = versionFor(app.manifest, pin);
   if (!version) {
-    const known = app.manifest.versions.map((one) => one.version).join(", ");
-    throw invalid("version", `the catalogue has no such version of ${app.name}, but these: ${known}`);
+    const versions = app.manifest.versions.map((candidate) => candidate.version).join(", ");
+    throw invalid("version", `the catalogue has no such version of ${app.name}, but these: ${versions}`);
   }
   return switchVersion(ctx, installer, { app, version, pin });
 }

@@ -60,10 +60,10 @@ function macQuery({ bundle_identifier, package_ids, installs_app }: Installer): 
 }
 
 /** Runs in the caller's transaction, which holds the lock of policies. `known`: a query for the software that is known. */
-export async function addInstallPolicy(inside: Context, installer: Installer, known?: string): Promise<void> {
+export async function addInstallPolicy(inside: Context, installer: Installer, detection?: string): Promise<void> {
   const { store } = inside;
   const title = (await store.softwareTitles.get(installer.title_id))!.name;
-  const query = known ?? detectionQuery(installer, title);
+  const query = detection ?? detectionQuery(installer, title);
   if (query === null)
     throw invalid(
       "automatic_install",
@@ -85,14 +85,14 @@ export async function addPolicyFor(
   { team_id, title_id, platform }: Pick<Installer, "team_id" | "title_id"> & { readonly platform: string },
   { title, what, query }: InstallPolicy,
 ): Promise<void> {
-  const given: PolicyCreated = {
+  const policy: PolicyCreated = {
     name: await freeName(inside, `[Install software] ${title} (${what})`),
     query,
     description: `Installs ${title} on hosts that do not have it.`,
     platform,
     software_title_id: title_id,
   };
-  await addPolicy(inside, team_id ?? 0, given);
+  await addPolicy(inside, team_id ?? 0, policy);
 }
 
 interface Patching {
@@ -102,7 +102,7 @@ interface Patching {
 }
 
 const patchFields = ["patch", "patch_when_closed", "notify_before_patching"] as const;
-export const mentionsPatching = (given: Patching): boolean => patchFields.some((field) => given[field] !== undefined);
+export const mentionsPatching = (input: Patching): boolean => patchFields.some((field) => input[field] !== undefined);
 
 /** Creates, changes or deletes the policy that keeps a maintained app up to date. In the same transaction. */
 export async function setPatching(
@@ -140,9 +140,9 @@ export async function setPatching(
 }
 
 /** Names of policies are unique in a team, and an earlier policy may have been kept. */
-async function freeName({ store }: Context, wanted: string): Promise<string> {
+async function freeName({ store }: Context, desired: string): Promise<string> {
   for (let number = 1; ; number++) {
-    const name = number === 1 ? wanted : `${wanted} ${number}`;
+    const name = number === 1 ? desired : `${desired} ${number}`;
     if ((await store.policies.count(eq("name", name))) === 0) return name;
   }
 }

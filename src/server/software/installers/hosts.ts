@@ -39,7 +39,7 @@ function fits({ kind, platform }: Pick<Installer, "kind" | "platform">, host: Ta
   if (family !== platform) return false;
   if (kind !== "deb" && kind !== "rpm") return true;
   const names = `${host.platform} ${host.platform_like}`.toLowerCase();
-  const isOf = (one: "deb" | "rpm") => families[one].some((name) => names.includes(name));
+  const isOf = (family: "deb" | "rpm") => families[family].some((name) => names.includes(name));
   return isOf(kind) || !isOf(kind === "deb" ? "rpm" : "deb");
 }
 

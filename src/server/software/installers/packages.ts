@@ -40,8 +40,8 @@ const wire = async (ctx: Context, installer: Installer): Promise<Package> =>
   (await packagesOnWire(ctx, [installer]))[0]!;
 
 /** An empty text in a form stands for an empty list. */
-const trimmedNames = (given: readonly string[] | undefined): string[] | undefined =>
-  given === undefined ? undefined : [...new Set(given.map((name) => name.trim()).filter((name) => name !== ""))];
+const trimmedNames = (names: readonly string[] | undefined): string[] | undefined =>
+  names === undefined ? undefined : [...new Set(names.map((name) => name.trim()).filter((name) => name !== ""))];
 
 const labelsOf = ({ labels_include_all, labels_include_any, labels_exclude_any }: PackageFields) => ({
   labels_include_all: trimmedNames(labels_include_all),
@@ -50,13 +50,13 @@ const labelsOf = ({ labels_include_all, labels_include_any, labels_exclude_any }
 });
 
 /** Given texts, and the defaults of the file in place of those that are not given. */
-export function textsFor({ read, scripts }: Pick<ReadFile, "read" | "scripts">, given: Texts) {
+export function textsFor({ read, scripts }: Pick<ReadFile, "read" | "scripts">, input: Texts) {
   const texts = {
-    install_script: given.install_script || (isScript(read.kind) ? "" : scripts.install),
-    uninstall_script: given.uninstall_script || scripts.uninstall,
-    post_install_script: given.post_install_script ?? "",
-    pre_install_query: given.pre_install_query ?? "",
-    configuration: given.configuration ?? "",
+    install_script: input.install_script || (isScript(read.kind) ? "" : scripts.install),
+    uninstall_script: input.uninstall_script || scripts.uninstall,
+    post_install_script: input.post_install_script ?? "",
+    pre_install_query: input.pre_install_query ?? "",
+    configuration: input.configuration ?? "",
   };
   checkScripts(read, texts);
   return isScript(read.kind) ? { ...texts, install_script: scripts.install } : texts;
@@ -64,26 +64,26 @@ export function textsFor({ read, scripts }: Pick<ReadFile, "read" | "scripts">, 
 
 type UploadInput = z.output<typeof packagesApi.upload.body>;
 
-export async function uploadPackage(ctx: Context, given: UploadInput): Promise<{ software_package: Package }> {
-  const team = await teamScope(ctx, "packages:write", given.team_id);
-  const file = fileOf(given.software);
-  const found = await readInstaller(ctx, file, FILE);
-  const texts = textsFor(found, sentTexts(ctx, given));
-  if (given.automatic_install) authorize(ctx, "policies:write", team.team_id);
+export async function uploadPackage(ctx: Context, input: UploadInput): Promise<{ software_package: Package }> {
+  const team = await teamScope(ctx, "packages:write", input.team_id);
+  const file = fileOf(input.software);
+  const content = await readInstaller(ctx, file, FILE);
+  const texts = textsFor(content, sentTexts(ctx, input));
+  if (input.automatic_install) authorize(ctx, "policies:write", team.team_id);
   return changingPackages(ctx, async (inside) => {
     await checkScriptVariables(inside.store, texts, team.team_id);
     const installer = await createInstaller(inside, {
       team,
       file,
-      read: found.read,
+      read: content.read,
       choices: {
         ...texts,
-        self_service: given.self_service ?? false,
-        categories: trimmedNames(given.categories) ?? [],
+        self_service: input.self_service ?? false,
+        categories: trimmedNames(input.categories) ?? [],
       },
-      labels: (await resolveTargets(inside, labelsOf(given), "software")) ?? [],
+      labels: (await resolveTargets(inside, labelsOf(input), "software")) ?? [],
     });
-    if (given.automatic_install) await addInstallPolicy(inside, installer);
+    if (input.automatic_install) await addInstallPolicy(inside, installer);
     return { software_package: await wire(inside, installer) };
   });
 }
@@ -110,51 +110,54 @@ type Change = z.output<typeof packagesApi.update.body>;
 export async function changePackage(
   ctx: Context,
   titleId: number,
-  { platform, url, ...given }: Change,
+  { platform, url, ...input }: Change,
   pinVersion: PinVersion,
 ): Promise<{ software_installer: Package }> {
-  const team = await teamScope(ctx, "packages:write", given.team_id);
+  const team = await teamScope(ctx, "packages:write", input.team_id);
   const before = await installerFor(ctx, team, titleId);
   checkUnchanged<{ platform: string; url: string }>({ platform, url }, { platform: before.platform, url: before.url });
-  if (given.version !== undefined) {
-    const [other] = Object.entries(given).find(([name, value]) => value !== undefined && !PINNING.has(name)) ?? [];
+  if (input.version !== undefined) {
+    const [other] = Object.entries(input).find(([name, value]) => value !== undefined && !PINNING.has(name)) ?? [];
     if (other !== undefined) throw invalid("version", `must be the only change, without ${other}`);
-    return { software_installer: await wire(ctx, await pinVersion(ctx, before, given.version)) };
+    return { software_installer: await wire(ctx, await pinVersion(ctx, before, input.version)) };
   }
-  const file = given.software === undefined ? undefined : fileOf(given.software);
-  const found = file === undefined ? undefined : await readInstaller(ctx, file, FILE);
-  if (found !== undefined && found.read.kind !== before.kind)
-    throw invalid(FILE, `the file has the type .${found.read.kind}, the package that it is to replace .${before.kind}`);
-  const texts = changedTexts(before, found, sentTexts(ctx, given));
-  if (given.automatic_install || mentionsPatching(given)) authorize(ctx, "policies:write", team.team_id);
+  const file = input.software === undefined ? undefined : fileOf(input.software);
+  const content = file === undefined ? undefined : await readInstaller(ctx, file, FILE);
+  if (content !== undefined && content.read.kind !== before.kind)
+    throw invalid(
+      FILE,
+      `the file has the type .${content.read.kind}, the package that it is to replace .${before.kind}`,
+    );
+  const texts = changedTexts(before, content, sentTexts(ctx, input));
+  if (input.automatic_install || mentionsPatching(input)) authorize(ctx, "policies:write", team.team_id);
   return changingPackages(ctx, async (inside) => {
     const { store } = inside;
     const installer = await store.softwareInstallers.get(before.id);
     // Deleted at this moment.
     if (installer === null) throw notThere(`the team offers no package of the software title ${titleId} any more`);
-    if (found !== undefined && (await titleIdFor(store, found.read.title)) !== titleId)
-      throw invalid(FILE, `the file is a package of another title: ${JSON.stringify(found.read.title.name)}`);
+    if (content !== undefined && (await titleIdFor(store, content.read.title)) !== titleId)
+      throw invalid(FILE, `the file is a package of another title: ${JSON.stringify(content.read.title.name)}`);
     await checkScriptVariables(store, texts, installer.team_id);
     await checkPreInstallQuery(store, installer, texts.pre_install_query ?? installer.pre_install_query);
     const changes: InstallerChanges = {
       ...(file === undefined ? {} : { file }),
-      ...(found === undefined ? {} : { read: found.read }),
+      ...(content === undefined ? {} : { read: content.read }),
       choices: {
         ...texts,
         ...defined({
-          self_service: given.self_service,
-          categories: trimmedNames(given.categories),
-          display_name: given.display_name?.trim(),
+          self_service: input.self_service,
+          categories: trimmedNames(input.categories),
+          display_name: input.display_name?.trim(),
         }),
         // The file comes from the user, no longer from an address.
         ...(file === undefined ? {} : { url: "" }),
       },
-      labels: await resolveTargets(inside, labelsOf(given), "software"),
+      labels: await resolveTargets(inside, labelsOf(input), "software"),
     };
     const changed = await updateInstaller(inside, installer, team, changes);
-    if (given.automatic_install && (await policiesThatInstall(store, changed)).length === 0)
+    if (input.automatic_install && (await policiesThatInstall(store, changed)).length === 0)
       await addInstallPolicy(inside, changed);
-    if (mentionsPatching(given)) await setPatching(inside, changed, team, given);
+    if (mentionsPatching(input)) await setPatching(inside, changed, team, input);
     return { software_installer: await wire(inside, changed) };
   });
 }
@@ -165,15 +168,18 @@ const defined = <T extends object>(fields: T) =>
   };
 
 /** The texts that change. A new file of a script package brings its script. */
-function changedTexts(before: Installer, found: ReadFile | undefined, given: Texts): Texts & Partial<Installer> {
+function changedTexts(before: Installer, content: ReadFile | undefined, texts: Texts): Texts & Partial<Installer> {
   checkScripts(before, {
-    install_script: given.install_script ?? (isScript(before.kind) ? "" : before.install_script),
-    uninstall_script: given.uninstall_script ?? before.uninstall_script,
-    post_install_script: given.post_install_script ?? before.post_install_script,
-    pre_install_query: given.pre_install_query ?? before.pre_install_query,
-    configuration: given.configuration ?? before.configuration,
+    install_script: texts.install_script ?? (isScript(before.kind) ? "" : before.install_script),
+    uninstall_script: texts.uninstall_script ?? before.uninstall_script,
+    post_install_script: texts.post_install_script ?? before.post_install_script,
+    pre_install_query: texts.pre_install_query ?? before.pre_install_query,
+    configuration: texts.configuration ?? before.configuration,
   });
-  return { ...defined(given), ...(found && isScript(before.kind) ? { install_script: found.scripts.install } : {}) };
+  return {
+    ...defined(texts),
+    ...(content && isScript(before.kind) ? { install_script: content.scripts.install } : {}),
+  };
 }
 
 const teamForRead = (ctx: Context, teamId: number): Promise<TeamScope> => teamScope(ctx, "packages:read", teamId);
@@ -221,8 +227,10 @@ export async function checkHashes(
   const teamId = await teamIdNamed(ctx, team_name);
   authorize(ctx, "packages:read", teamId ?? null);
   const where = and(oneOf("sha256", digests), teamId === undefined ? everything : inTeam(teamId));
-  const found = new Set((await ctx.store.softwareInstallers.pick(["sha256"], { where })).map((row) => row.sha256));
-  const missing = digests.filter((digest) => !found.has(digest));
+  const storedDigests = new Set(
+    (await ctx.store.softwareInstallers.pick(["sha256"], { where })).map((row) => row.sha256),
+  );
+  const missing = digests.filter((digest) => !storedDigests.has(digest));
   if (missing.length > 0) throw notFound("package", missing[0]!, "sha256");
   return {};
 }

@@ -29,12 +29,12 @@ export const isScript = (kind: InstallerKind): boolean => scriptKinds.includes(k
 const needsScripts = (kind: InstallerKind): boolean => kind === "exe" || kind === "tar.gz";
 
 /** The texts as they are meant: decoded if the request says that they are encoded. */
-export function sentTexts({ headers }: Pick<Context, "headers">, given: Texts): Texts {
+export function sentTexts({ headers }: Pick<Context, "headers">, input: Texts): Texts {
   const encoding = headers?.get(SCRIPTS_ENCODED) ?? "";
   if (encoding !== "" && encoding !== "base64") throw badRequest("must be base64", SCRIPTS_ENCODED);
   const texts: { [F in TextField]?: string } = {};
   for (const field of textFields) {
-    const text = given[field];
+    const text = input[field];
     if (text === undefined) continue;
     const decoded = encoding === "" || field === "configuration" ? text : decode(text, field);
     if (decoded.length > PACKAGE_SCRIPT_MAX) throw invalid(field, `has more than ${PACKAGE_SCRIPT_MAX} characters`);

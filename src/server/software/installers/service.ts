@@ -82,9 +82,9 @@ const fileColumns = (ctx: Context, { id, name, size, sha256 }: InstallerFile) =>
 });
 
 /** Runs in the caller's transaction (`changingPackages`). 409 if the team offers something for the title already. */
-export async function createInstaller(inside: Context, given: NewInstaller): Promise<Installer> {
+export async function createInstaller(inside: Context, input: NewInstaller): Promise<Installer> {
   const { store } = inside;
-  const { team, file, read, choices, labels } = given;
+  const { team, file, read, choices, labels } = input;
   const title_id = await titleIdFor(store, read.title);
   if ((await installerOfTitle(store, team.team_id, title_id)) !== null) throw hasOne(read.title.name, team);
   const isApp = and(inTeam(team.team_id ?? 0), eq("title_id", title_id));
@@ -136,7 +136,7 @@ export async function updateInstaller(
 ): Promise<Installer> {
   const { store } = inside;
   const newFile = changes.file !== undefined && changes.file.sha256 !== before.sha256;
-  const wanted = {
+  const desired = {
     ...(changes.read === undefined ? {} : columnsOf(changes.read)),
     ...(changes.file === undefined ? {} : { ...fileColumns(inside, changes.file) }),
     ...changes.choices,
@@ -144,11 +144,11 @@ export async function updateInstaller(
       ? {}
       : { categories: await namedCategories(inside, team.team_id, changes.choices.categories) }),
   };
-  if (!newFile) delete wanted.uploaded_at;
+  if (!newFile) delete desired.uploaded_at;
   const isSame = (name: string, value: unknown) =>
     JSON.stringify(before[name as keyof Installer]) === JSON.stringify(value);
   const set = Object.fromEntries(
-    Object.entries(wanted).filter(([name, value]) => value !== undefined && !isSame(name, value)),
+    Object.entries(desired).filter(([name, value]) => value !== undefined && !isSame(name, value)),
   ) as Partial<Installer>;
   const labels = changes.labels !== null && (await hasOtherLabels(inside, before.id, changes.labels));
   const names = Object.keys(set);
@@ -183,14 +183,14 @@ async function writeLabels({ store }: Context, installer_id: number, labels: rea
   if (labels.length > 0) await store.installerLabels.insertMany(labels.map((label) => ({ installer_id, ...label })));
 }
 
-async function hasOtherLabels({ store }: Context, id: number, wanted: readonly TargetLabel[]): Promise<boolean> {
+async function hasOtherLabels({ store }: Context, id: number, desired: readonly TargetLabel[]): Promise<boolean> {
   const stored = (await labelsOfInstallers(store, [id])).get(id) ?? [];
   const keys = (list: readonly { label_id: number | null; rule: string }[]) =>
     list
       .map(({ label_id, rule }) => `${rule} ${label_id}`)
       .sort()
       .join();
-  return keys(stored) !== keys(wanted);
+  return keys(stored) !== keys(desired);
 }
 
 export async function detailsOf({ store }: Context, installer: Installer, { team_id, team_name }: TeamScope) {

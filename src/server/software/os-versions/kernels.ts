@@ -21,18 +21,21 @@ const kernelPackages: Predicate = or(
 const MAX_CONCURRENT = 4;
 
 /** The kernels on these hosts by operating system version, those on most hosts first. */
-export async function kernelsBySystem({ store }: Context, own: Predicate): Promise<ReadonlyMap<number, Kernel[]>> {
+export async function kernelsBySystem(
+  { store }: Context,
+  hostPredicate: Predicate,
+): Promise<ReadonlyMap<number, Kernel[]>> {
   const packages = await store.software.pick(["id", "name", "version"], { where: kernelPackages });
   const kernels = packages.filter(({ name }) => !name.startsWith("linux-image-") || /^linux-image-\d/.test(name));
-  const found = new Map<number, Kernel[]>();
+  const bySystem = new Map<number, Kernel[]>();
   for (let at = 0; at < kernels.length; at += MAX_CONCURRENT)
     await Promise.all(
       kernels.slice(at, at + MAX_CONCURRENT).map(async ({ id, version }) => {
-        const on = and(own, exists(hostSoftware, "id", has("software_ids", id)));
+        const on = and(hostPredicate, exists(hostSoftware, "id", has("software_ids", id)));
         for (const [system, hosts_count] of asCounts(await store.hosts.groupCount("os_version_id", on)))
-          found.set(system, [...(found.get(system) ?? []), { id, version, hosts_count }]);
+          bySystem.set(system, [...(bySystem.get(system) ?? []), { id, version, hosts_count }]);
       }),
     );
-  for (const some of found.values()) some.sort((a, b) => b.hosts_count - a.hosts_count || a.id - b.id);
-  return found;
+  for (const kernels of bySystem.values()) kernels.sort((a, b) => b.hosts_count - a.hosts_count || a.id - b.id);
+  return bySystem;
 }

@@ -12,7 +12,7 @@ import { authorize, inTeam, visible } from "../../platform/core/security/access.
 import { and, eq, oneOf, type Predicate } from "../../platform/store/query.ts";
 import { compareText } from "../../platform/store/rows.ts";
 import type { RowOf } from "../../platform/store/table.ts";
-import { type OwnCve, ownCves, vulnerabilityRenderer } from "../software/vulnerabilities/wire.ts";
+import { ownCves, type VersionCve, vulnerabilityRenderer } from "../software/vulnerabilities/wire.ts";
 import { systemCpes } from "../vulnerabilities/matching/systems.ts";
 import { type Kernel, kernelsBySystem } from "./kernels.ts";
 
@@ -41,15 +41,15 @@ function checkNames(query: ListQuery): void {
 export async function listOsVersions(ctx: Context, query: ListQuery) {
   checkNames(query);
   const { store } = ctx;
-  const found = asCounts(await store.hosts.groupCount("os_version_id", await hostsFor(ctx, query.team_id)));
-  const rows = await store.osVersions.list({ where: oneOf("id", [...found.keys()]) });
+  const counts = asCounts(await store.hosts.groupCount("os_version_id", await hostsFor(ctx, query.team_id)));
+  const rows = await store.osVersions.list({ where: oneOf("id", [...counts.keys()]) });
   const { platform, os_name, os_version } = query;
   const sign = query.order_key === undefined || query.order_direction === "desc" ? -1 : 1;
   const after = query.after === undefined ? null : Number(query.after);
   if (after !== null && (query.order_key === undefined || !Number.isFinite(after)))
     throw badRequest(`Invalid after: ${query.after}`, "after");
   const counted = rows
-    .map((row) => ({ row, count: found.get(row.id) ?? 0 }))
+    .map((row) => ({ row, count: counts.get(row.id) ?? 0 }))
     .filter(
       ({ row, count }) =>
         count > 0 &&
@@ -86,10 +86,10 @@ async function systemsOnWire(ctx: Context, counted: readonly CountedVersion[], q
       [...kernels.values()].flat().map(({ id }) => id),
     ),
   ];
-  const own = counted.map(({ row, count }) => {
+  const systems = counted.map(({ row, count }) => {
     const running = kernels.get(row.id) ?? [];
-    const cves = new Map<string, OwnCve>();
-    for (const one of running) for (const cve of ofKernels.get(one.id) ?? []) cves.set(cve.cve, cve);
+    const cves = new Map<string, VersionCve>();
+    for (const kernel of running) for (const cve of ofKernels.get(kernel.id) ?? []) cves.set(cve.cve, cve);
     for (const cve of ofSystems.get(row.id) ?? []) cves.set(cve.cve, cve);
     const all = [...cves.values()].sort((a, b) => compareText(a.cve, b.cve));
     const { max_vulnerabilities: most } = query;
@@ -103,9 +103,9 @@ async function systemsOnWire(ctx: Context, counted: readonly CountedVersion[], q
   });
   const rendered = await vulnerabilityRenderer(
     ctx,
-    own.flatMap(({ listed }) => listed),
+    systems.flatMap(({ listed }) => listed),
   );
-  return own.map(({ row, count, running, total, listed }) => ({
+  return systems.map(({ row, count, running, total, listed }) => ({
     os: {
       os_version_id: row.id,
       hosts_count: count,
@@ -117,9 +117,9 @@ async function systemsOnWire(ctx: Context, counted: readonly CountedVersion[], q
       vulnerabilities: listed.map(rendered),
       vulnerabilities_count: total,
     } satisfies OsVersion,
-    kernels: running.map((one) => ({
-      ...one,
-      vulnerabilities: (ofKernels.get(one.id) ?? []).map(({ cve }) => cve),
+    kernels: running.map((kernel) => ({
+      ...kernel,
+      vulnerabilities: (ofKernels.get(kernel.id) ?? []).map(({ cve }) => cve),
     })),
   }));
 }
@@ -127,9 +127,9 @@ async function systemsOnWire(ctx: Context, counted: readonly CountedVersion[], q
 /** A version that no visible host runs is answered like a missing one. */
 export async function getOsVersion(ctx: Context, id: number, query: GetQuery) {
   const { store } = ctx;
-  const own = and(await hostsFor(ctx, query.team_id), eq("os_version_id", id));
+  const hostPredicate = and(await hostsFor(ctx, query.team_id), eq("os_version_id", id));
   const row = await store.osVersions.get(id);
-  const count = row === null ? 0 : await store.hosts.count(own);
+  const count = row === null ? 0 : await store.hosts.count(hostPredicate);
   if (row === null || count === 0) throw notFound("operating system version", id);
   const [shown] = await systemsOnWire(ctx, [{ row, count }], query);
   const { os, kernels } = shown!;

@@ -18,7 +18,7 @@ import { isScript } from "../installers/scripts.ts";
 import type { InstallerFile } from "../installers/service.ts";
 
 /** What the server knows of a package whose file it has. */
-export interface FoundPackage extends ReadFile {
+export interface ResolvedPackage extends ReadFile {
   readonly file: InstallerFile;
   readonly url: string;
   /** The maintained app. Null: it is none. */
@@ -75,11 +75,11 @@ export async function appOf({ store }: Context, slug: string): Promise<AppRow> {
   return app;
 }
 
-export function versionOf({ manifest, name }: AppRow, wanted = ""): CatalogueVersion {
-  const version = versionFor(manifest, wanted.trim());
+export function versionOf({ manifest, name }: AppRow, desiredVersion = ""): CatalogueVersion {
+  const version = versionFor(manifest, desiredVersion.trim());
   if (version) return version;
-  const known = manifest.versions.map((one) => one.version).join(", ");
-  throw invalid("version", `the catalogue has no such version of ${name}, but these: ${known}`);
+  const versions = manifest.versions.map((candidate) => candidate.version).join(", ");
+  throw invalid("version", `the catalogue has no such version of ${name}, but these: ${versions}`);
 }
 
 /** A package with this digest that the caller may see: to know a digest does not give access to a file. */
@@ -93,7 +93,7 @@ async function storedPackage(ctx: Context, sha256: string): Promise<Installer> {
 }
 
 /** Finds a package. Do not call it in a transaction. */
-export async function findPackage(ctx: Context, item: BatchPackage, signal: AbortSignal): Promise<FoundPackage> {
+export async function findPackage(ctx: Context, item: BatchPackage, signal: AbortSignal): Promise<ResolvedPackage> {
   const { slug, url, hash_sha256: sha256 } = item;
   if (slug !== undefined) return ofApp(ctx, slug, item.version, signal);
   const stored = sha256 === undefined ? null : await visiblePackage(ctx, sha256);
@@ -105,11 +105,11 @@ export async function findPackage(ctx: Context, item: BatchPackage, signal: Abor
 async function ofApp(
   ctx: Context,
   slug: string,
-  wanted: string | undefined,
+  desiredVersion: string | undefined,
   signal: AbortSignal,
-): Promise<FoundPackage> {
+): Promise<ResolvedPackage> {
   const app = await appOf(ctx, slug);
-  const version = versionOf(app, wanted);
+  const version = versionOf(app, desiredVersion);
   const file = await downloadVersion(ctx, version, signal).catch((error: unknown) => {
     // The download was tried several times: the request ends, instead of being repeated for an hour.
     const isFinal = error instanceof ApiError && error.status === 502;
@@ -119,7 +119,7 @@ async function ofApp(
 }
 
 /** A version of a maintained app, whose file is stored. */
-export function ofVersion(app: AppRow, version: CatalogueVersion, file: InstallerFile): FoundPackage {
+export function ofVersion(app: AppRow, version: CatalogueVersion, file: InstallerFile): ResolvedPackage {
   const { install_script: install, uninstall_script: uninstall } = scriptsOf(app.manifest, version);
   return {
     read: readOf(app, version),
@@ -132,7 +132,7 @@ export function ofVersion(app: AppRow, version: CatalogueVersion, file: Installe
 }
 
 /** Files of the catalogue say nothing of themselves, so what is known of the package is taken over. */
-export async function ofPackage(ctx: Context, row: Installer, url: string): Promise<FoundPackage> {
+export async function ofPackage(ctx: Context, row: Installer, url: string): Promise<ResolvedPackage> {
   const file = { id: row.file_id, name: row.file_name, size: row.size, sha256: row.sha256 };
   const base = { file, url, app_id: null, categories: [] };
   if (row.catalogue_app_id === null && row.kind !== "dmg" && row.kind !== "zip")
@@ -156,10 +156,12 @@ interface Download {
   readonly isUnconditional: boolean;
 }
 
-async function downloaded(ctx: Context, wanted: Download, signal: AbortSignal): Promise<FoundPackage> {
-  const { row, name } = await fetchLatest(ctx, { ...wanted, maxBytes: PACKAGE_MAX, signal }).catch((error: unknown) => {
-    throw error instanceof DownloadError ? invalid("url", `the file was not downloaded: ${error.message}`) : error;
-  });
+async function downloaded(ctx: Context, download: Download, signal: AbortSignal): Promise<ResolvedPackage> {
+  const { row, name } = await fetchLatest(ctx, { ...download, maxBytes: PACKAGE_MAX, signal }).catch(
+    (error: unknown) => {
+      throw error instanceof DownloadError ? invalid("url", `the file was not downloaded: ${error.message}`) : error;
+    },
+  );
   const file = { id: row.id, name, size: row.size, sha256: row.sha256 };
-  return { ...(await readInstaller(ctx, file, "url")), file, url: wanted.url, app_id: null, categories: [] };
+  return { ...(await readInstaller(ctx, file, "url")), file, url: download.url, app_id: null, categories: [] };
 }

@@ -14,19 +14,19 @@ import { createInstaller, deleteInstaller, type InstallerChoices, updateInstalle
 import { policiesThatInstall } from "../installers/wire.ts";
 import { iconOf } from "../self-service/icon-rows.ts";
 import { titleIdFor } from "../software/titles/titles.ts";
-import { type FoundPackage, labelOf, naming } from "./find.ts";
+import { labelOf, naming, type ResolvedPackage } from "./find.ts";
 
 interface DesiredPackages {
   readonly items: readonly BatchPackage[];
   /** In the order of the items. */
-  readonly found: readonly FoundPackage[];
+  readonly packages: readonly ResolvedPackage[];
 }
 
 /** Runs in the caller's transaction (`changingPackages`). */
 export async function replacePackages(
   inside: Context,
   team: TeamScope,
-  { items, found }: DesiredPackages,
+  { items, packages }: DesiredPackages,
 ): Promise<PackageBatch["packages"]> {
   const { store } = inside;
   const rows = await store.softwareInstallers.list({ where: inTeam(team.team_id ?? 0) });
@@ -34,19 +34,19 @@ export async function replacePackages(
   const places = new Map<number, number>();
   for (const [at, item] of items.entries())
     await naming(item, at, async () => {
-      const title = await titleIdFor(store, found[at]!.read.title);
+      const title = await titleIdFor(store, packages[at]!.read.title);
       const other = places.get(title);
       if (other !== undefined)
         throw invalid("base", `it is of the same title as package ${other + 1} (${labelOf(items[other]!)})`);
       places.set(title, at);
     });
   for (const row of rows) if (!places.has(row.title_id)) await remove(inside, team, row);
-  const made: Installer[] = [];
+  const installers: Installer[] = [];
   for (const [title, at] of places)
-    made.push(
-      await naming(items[at]!, at, () => write(inside, team, before.get(title) ?? null, items[at]!, found[at]!)),
+    installers.push(
+      await naming(items[at]!, at, () => write(inside, team, before.get(title) ?? null, items[at]!, packages[at]!)),
     );
-  return onWire(inside, team, made);
+  return onWire(inside, team, installers);
 }
 
 async function remove(inside: Context, team: TeamScope, row: Installer): Promise<void> {
@@ -64,7 +64,7 @@ async function write(
   team: TeamScope,
   before: Installer | null,
   item: BatchPackage,
-  { read, scripts, file, url, app_id, categories }: FoundPackage,
+  { read, scripts, file, url, app_id, categories }: ResolvedPackage,
 ): Promise<Installer> {
   const texts = textsFor({ read, scripts }, item);
   await checkScriptVariables(inside.store, texts, team.team_id);
@@ -81,10 +81,10 @@ async function write(
     pinned_version: item.slug === undefined ? "" : (item.version?.trim() ?? ""),
   };
   const labels = (await resolveTargets(inside, item, "software")) ?? [];
-  const given = { file, read, choices, labels };
+  const input = { file, read, choices, labels };
   const row = before
-    ? await updateInstaller(inside, before, team, given)
-    : await createInstaller(inside, { team, ...given });
+    ? await updateInstaller(inside, before, team, input)
+    : await createInstaller(inside, { team, ...input });
   if (item.slug !== undefined)
     await keepDefaults(inside.store, row.id, { install_script: scripts.install, uninstall_script: scripts.uninstall });
   return row;

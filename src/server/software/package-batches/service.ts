@@ -12,7 +12,7 @@ import type { TaskKind } from "../../platform/tasks/task.ts";
 import { type TeamScope, teamIdNamed, teamScope } from "../../settings/teams/access.ts";
 import { changingPackages } from "../installers/packages.ts";
 import { checkQueryText, sentTexts } from "../installers/scripts.ts";
-import { checkItem, type FoundPackage, findPackage, naming } from "./find.ts";
+import { checkItem, findPackage, naming, type ResolvedPackage } from "./find.ts";
 import { replacePackages } from "./replace.ts";
 import type { BatchRow } from "./tables.ts";
 
@@ -26,11 +26,11 @@ const teamNamed = async (ctx: Context, name: string | undefined): Promise<TeamSc
 
 export async function startBatch(ctx: Context, { query, body }: Input): Promise<{ request_uuid: string }> {
   const team = await teamNamed(ctx, query.team_name);
-  const given = Array.isArray(body.software) ? body.software : (body.software.packages ?? []);
+  const packages = Array.isArray(body.software) ? body.software : (body.software.packages ?? []);
   const download_only = query.download_only ?? false;
   if (download_only && query.dry_run) throw invalid("download_only", "cannot be given with dry_run");
   const items: BatchPackage[] = [];
-  for (const [at, item] of given.entries())
+  for (const [at, item] of packages.entries())
     await naming(item, at, async () => {
       await checkItem(ctx, item);
       // Only its file counts then: what belongs to it may not exist yet.
@@ -62,13 +62,13 @@ export async function startBatch(ctx: Context, { query, body }: Input): Promise<
 export async function getBatch(ctx: Context, uuid: string): Promise<PackageBatch> {
   const row = await ctx.store.packageBatches.first({ where: eq("uuid", uuid) });
   if (!row || !may(ctx.user, "packages:write", row.team_id)) throw notFound("batch", uuid, "request_uuid");
-  const { status, message, total, packages, found, for_user_id } = row;
+  const { status, message, total, packages, found: resolved, for_user_id } = row;
   const isDone = status === "completed";
   const files =
     isDone && for_user_id !== null
-      ? found.map(({ file: { name, sha256, size } }) => ({ name, hash_sha256: sha256, size }))
+      ? resolved.map(({ file: { name, sha256, size } }) => ({ name, hash_sha256: sha256, size }))
       : null;
-  return { status, message, progress: isDone ? total : found.length, total, packages, files };
+  return { status, message, progress: isDone ? total : resolved.length, total, packages, files };
 }
 
 /** Undoes what a dry run has changed. */
@@ -91,14 +91,14 @@ export const packageBatchTask: TaskKind<Payload> = {
     if (!may(ctx.user, "packages:write", batch.team_id)) throw forbidden();
     for (let at = progress; at < items.length; at++) {
       const item = items[at]!;
-      const found = await naming(item, at, () => findPackage(ctx, item, signal)).catch(async (error: unknown) => {
+      const source = await naming(item, at, () => findPackage(ctx, item, signal)).catch(async (error: unknown) => {
         // The download was given up because the server stops: the step ends the work here, not the error.
         if (signal.aborted) await step(at, async () => {});
         throw error;
       });
       await step(at + 1, async (store) => {
         const now = (await store.packageBatches.get(batch.id))!;
-        await store.packageBatches.update({ where: eq("id", batch.id), set: { found: [...now.found, found] } });
+        await store.packageBatches.update({ where: eq("id", batch.id), set: { found: [...now.found, source] } });
       });
     }
     if (progress > items.length) return;
@@ -119,8 +119,8 @@ export const packageBatchTask: TaskKind<Payload> = {
       state === "done"
         ? ({ status: "completed", message: "" } as const)
         : ({ status: "failed", message: error || "it was cancelled" } as const);
-    const found = state === "done" && download_only ? {} : { found: [] };
-    await store.packageBatches.update({ where: eq("uuid", uuid), set: { ...set, ...found } });
+    const cleared = state === "done" && download_only ? {} : { found: [] };
+    await store.packageBatches.update({ where: eq("uuid", uuid), set: { ...set, ...cleared } });
   },
 };
 
@@ -132,8 +132,8 @@ async function finish(ctx: Context, { id, team_id, is_dry_run }: BatchRow, items
     const newer = and(inTeam(team_id ?? 0), gt("id", id), eq("is_dry_run", false), eq("status", "completed"));
     if (!is_dry_run && (await store.packageBatches.count(newer)) > 0)
       throw hasChanged("the packages of the team were replaced by a later request meanwhile");
-    const { found } = (await store.packageBatches.get(id))!;
-    const packages = await replacePackages(inside, team, { items, found });
+    const { found: resolved } = (await store.packageBatches.get(id))!;
+    const packages = await replacePackages(inside, team, { items, packages: resolved });
     await store.packageBatches.update({ where: eq("id", id), set: { packages } });
   });
 }
@@ -143,15 +143,15 @@ async function finish(ctx: Context, { id, team_id, is_dry_run }: BatchRow, items
  * under way.
  */
 async function dropEarlier({ store, user, clock }: Context, { team_id }: TeamScope): Promise<void> {
-  const own = and(eq("for_user_id", user.id), eq("team_id", team_id), not(eq("status", "processing")));
-  await store.packageBatches.delete(and(own, lte("created_at", isoAt(clock.now() - hours(1)))));
+  const ownBatches = and(eq("for_user_id", user.id), eq("team_id", team_id), not(eq("status", "processing")));
+  await store.packageBatches.delete(and(ownBatches, lte("created_at", isoAt(clock.now() - hours(1)))));
 }
 
 /** The time for which files are kept that nothing refers to. */
 const USABLE_FOR = days(1);
 
 /** What the caller has let the server download without changing a package, the newest first. */
-export async function downloadsOf(ctx: Context): Promise<FoundPackage[]> {
+export async function downloadsOf(ctx: Context): Promise<ResolvedPackage[]> {
   const { store, user, clock } = ctx;
   const rows = await store.packageBatches.list({
     where: and(
@@ -161,5 +161,5 @@ export async function downloadsOf(ctx: Context): Promise<FoundPackage[]> {
     ),
     order: [{ column: "id", direction: "desc" }],
   });
-  return rows.flatMap(({ found }) => found);
+  return rows.flatMap(({ found: packages }) => packages);
 }

@@ -1,6 +1,6 @@
 import type { batchStates, PackageBatch } from "../../../api/software/package-batches.ts";
 import { bool, id, int, json, packed, type RowOf, ref, table, text, time } from "../../platform/store/table.ts";
-import type { FoundPackage } from "./find.ts";
+import type { ResolvedPackage } from "./find.ts";
 
 declare module "../../platform/core/tables.ts" {
   interface Tables {
@@ -24,7 +24,7 @@ export const packageBatches = table("package_batches", {
   message: text().default(""),
   total: int(),
   /** The files of the packages that are ready, in the order of the request. Empty after the end, unless it only downloads. */
-  found: packed<readonly FoundPackage[]>(),
+  found: packed<readonly ResolvedPackage[]>(),
   packages: json<PackageBatch["packages"]>().nullable(),
 });
 

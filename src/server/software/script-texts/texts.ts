@@ -15,10 +15,10 @@ type ScriptExtension = (typeof extensions)[number];
 
 /** 422 if a script's file may not have this name. */
 export function extensionOf(name: string, field: string): ScriptExtension {
-  const found = extensions.find((extension) => name.toLowerCase().endsWith(extension));
-  if (found === undefined) throw invalid(field, `the file has to be named ${extensions.join(", ")}`);
+  const ending = extensions.find((extension) => name.toLowerCase().endsWith(extension));
+  if (ending === undefined) throw invalid(field, `the file has to be named ${extensions.join(", ")}`);
   if (name.length > 255) throw invalid(field, "the name of the file has more than 255 characters");
-  return found;
+  return ending;
 }
 
 /** The first line of a script may name a shell or Python. Without one, it is run by sh. */
@@ -65,8 +65,8 @@ export async function textsOf<const C extends keyof RowOf<typeof scriptTexts> & 
   scripts: readonly { readonly text_id: number }[],
   columns: readonly C[],
 ): Promise<Pick<RowOf<typeof scriptTexts>, C>[]> {
-  const found: Pick<RowOf<typeof scriptTexts>, C>[] = [];
-  for await (const some of parts([...new Set(scripts.map(({ text_id }) => text_id))]))
-    found.push(...(await store.scriptTexts.pick(columns, { where: oneOf("id", some) })));
-  return found;
+  const rows: Pick<RowOf<typeof scriptTexts>, C>[] = [];
+  for await (const batch of parts([...new Set(scripts.map(({ text_id }) => text_id))]))
+    rows.push(...(await store.scriptTexts.pick(columns, { where: oneOf("id", batch) })));
+  return rows;
 }

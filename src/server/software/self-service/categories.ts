@@ -32,8 +32,8 @@ const onWire = ({ id, team_id, name, created_at, updated_at }: CategoryRow): Sel
 });
 
 /** The name as it is stored. */
-function checkName(given: string): string {
-  const name = given.normalize("NFC").trim();
+function checkName(input: string): string {
+  const name = input.normalize("NFC").trim();
   if (name === "") throw invalid("name", "must not be empty");
   if (!isOneLine(name)) throw invalid("name", NOT_ONE_LINE);
   return name;
@@ -53,9 +53,9 @@ export async function listCategories(ctx: Context, query: z.output<typeof selfSe
 
 type CategoryInput = z.output<typeof selfServiceCategoriesApi.create.body>;
 
-export async function createCategory(ctx: Context, given: CategoryInput) {
-  const { team_id } = await teamScope(ctx, "categories:write", given.team_id);
-  const name = checkName(given.name);
+export async function createCategory(ctx: Context, input: CategoryInput) {
+  const { team_id } = await teamScope(ctx, "categories:write", input.team_id);
+  const name = checkName(input.name);
   return changing(ctx, async (inside) => {
     await requireFree(inside.store, team_id, name);
     const [row] = await insertCategories(inside, team_id, [name], "name");
@@ -84,8 +84,8 @@ async function insertCategories(
   names: readonly string[],
   field: string,
 ): Promise<CategoryRow[]> {
-  const known = await store.selfServiceCategories.count(inTeam(team_id ?? 0));
-  if (known + names.length > MAX_CATEGORIES) throw invalid(field, `a team can have ${MAX_CATEGORIES} categories`);
+  const count = await store.selfServiceCategories.count(inTeam(team_id ?? 0));
+  if (count + names.length > MAX_CATEGORIES) throw invalid(field, `a team can have ${MAX_CATEGORIES} categories`);
   const now = clock.iso();
   const rows = names.map((name) => ({ created_at: now, updated_at: now, team_id, name, name_key: nameKey(name) }));
   return store.selfServiceCategories.insertMany(rows);
@@ -114,7 +114,7 @@ export async function renameCategory(
     await requireFree(store, before.team_id, name, id);
     const set = { name, name_key: nameKey(name), updated_at: clock.iso() };
     await store.selfServiceCategories.update({ where: eq("id", id), set });
-    await replaceInOffers(inside, before.team_id, (one) => (one === before.name ? [name] : [one]));
+    await replaceInOffers(inside, before.team_id, (category) => (category === before.name ? [name] : [category]));
     return { self_service_category: onWire({ ...before, ...set }) };
   });
 }
@@ -123,7 +123,7 @@ export async function deleteCategory(ctx: Context, id: number): Promise<Record<s
   await categoryFor(ctx, id);
   return changing(ctx, async (inside) => {
     const before = await categoryFor(inside, id);
-    await replaceInOffers(inside, before.team_id, (one) => (one === before.name ? [] : [one]));
+    await replaceInOffers(inside, before.team_id, (category) => (category === before.name ? [] : [category]));
     await inside.store.selfServiceCategories.delete(eq("id", id));
     return {};
   });
@@ -151,20 +151,22 @@ async function replaceInOffers(
 export async function namedCategories(
   inside: Inside,
   teamId: number | null,
-  given: readonly string[],
+  names: readonly string[],
 ): Promise<string[]> {
-  const wanted = new Map(
-    given
+  const namesByKey = new Map(
+    names
       .map((name) => name.normalize("NFC").trim())
       .filter((name) => name !== "")
       .map((name) => [nameKey(name), name]),
   );
-  if (wanted.size === 0) return [];
-  const where = and(inTeam(teamId ?? 0), oneOf("name_key", [...wanted.keys()]));
-  const known = new Map((await inside.store.selfServiceCategories.list({ where })).map((row) => [row.name_key, row]));
-  const fresh = [...wanted].filter(([key]) => !known.has(key)).map(([, name]) => name);
+  if (namesByKey.size === 0) return [];
+  const where = and(inTeam(teamId ?? 0), oneOf("name_key", [...namesByKey.keys()]));
+  const categoriesByKey = new Map(
+    (await inside.store.selfServiceCategories.list({ where })).map((row) => [row.name_key, row]),
+  );
+  const fresh = [...namesByKey].filter(([key]) => !categoriesByKey.has(key)).map(([, name]) => name);
   if (fresh.length > 0) await insertCategories(inside, teamId, fresh, "categories");
-  return [...wanted].map(([key, name]) => known.get(key)?.name ?? name);
+  return [...namesByKey].map(([key, name]) => categoriesByKey.get(key)?.name ?? name);
 }
 
 /** Creates the categories that packages and apps of earlier versions of the server name, once. */

@@ -43,8 +43,8 @@ export const dropIconOf = (store: Icons, teamId: number | null, titleId: number)
 export const iconExtras: TitleExtras = {
   async listed(ctx, teamId, titleIds) {
     if (!may(ctx.user, "packages:read", teamId || null)) return new Map();
-    const own = await ownIcons(ctx.store, teamId, titleIds);
-    return new Map([...own].map(([id, icon_url]) => [id, { icon_url }]));
+    const icons = await ownIcons(ctx.store, teamId, titleIds);
+    return new Map([...icons].map(([id, icon_url]) => [id, { icon_url }]));
   },
   async detailed(ctx, teamId, titleId) {
     if (!may(ctx.user, "packages:read", teamId || null)) return {};

@@ -17,10 +17,10 @@ import { pngSize } from "./png.ts";
 
 type IconInput = z.output<typeof titleIconsApi.set.body>;
 
-export async function setIcon(ctx: Context, titleId: number, teamId: number | undefined, given: IconInput) {
+export async function setIcon(ctx: Context, titleId: number, teamId: number | undefined, input: IconInput) {
   if (teamId === undefined) throw badRequest("Param team_id is required", "team_id");
   const team = await teamScope(ctx, "packages:write", teamId);
-  const file = await fileOf(ctx, given);
+  const file = await fileOf(ctx, input);
   await changing(ctx, async (inside) => {
     const { store } = inside;
     const before = await iconOf(store, team.team_id, titleId);
@@ -100,10 +100,10 @@ export async function getIcon(
 
 /** The team's icon, or a redirect to that of the store. The caller has checked access. */
 export async function iconFor(ctx: Context, teamId: number | null, titleId: number, reply: Reply): Promise<Download> {
-  const own = await iconOf(ctx.store, teamId, titleId);
-  if (own !== null) {
+  const icon = await iconOf(ctx.store, teamId, titleId);
+  if (icon !== null) {
     reply.headers["content-disposition"] = "inline";
-    return downloadOf(ctx, own.file_id);
+    return downloadOf(ctx, icon.file_id);
   }
   for (const offers of ctx.extensions.of(titleOffers)) {
     const url = await offers.storeIcon(ctx.store, teamId, titleId);

@@ -99,12 +99,12 @@ async function addToScope(tx: ServerTx, scope: number, { versions, titles }: Tea
 async function addVersions(tx: ServerTx, scope: number, sums: Sums): Promise<Set<number>> {
   const changed = [...sums].filter(([, difference]) => difference !== 0).map(([id]) => id);
   const touched = new Set<number>();
-  for await (const some of parts(changed)) {
-    const where = and(eq("scope", scope), oneOf("software_id", some));
+  for await (const batch of parts(changed)) {
+    const where = and(eq("scope", scope), oneOf("software_id", batch));
     const rows = await tx.softwareVersionCounts.pick(["id", "software_id", "title_id", "hosts_count"], { where });
-    const known = new Map(rows.map((row) => [row.software_id, row]));
+    const rowsByVersion = new Map(rows.map((row) => [row.software_id, row]));
     const next = rows.map((row) => ({ ...row, hosts_count: row.hosts_count + sums.get(row.software_id)! }));
-    const fresh = some.filter((id) => !known.has(id) && sums.get(id)! > 0);
+    const fresh = batch.filter((id) => !rowsByVersion.has(id) && sums.get(id)! > 0);
     const versions = await tx.software.pick(["id", "title_id", "name"], { where: oneOf("id", fresh) });
     const gone = next.filter(({ hosts_count }) => hosts_count <= 0);
     for (const { title_id } of [...gone, ...versions]) touched.add(title_id);
@@ -129,17 +129,17 @@ async function addVersions(tx: ServerTx, scope: number, sums: Sums): Promise<Set
 const idsOf = (rows: readonly { id: number }[]): number[] => rows.map(({ id }) => id);
 
 async function addTitles(tx: ServerTx, scope: number, titleIds: ReadonlySet<number>, sums: Sums): Promise<void> {
-  for await (const some of parts([...titleIds])) {
-    const where = and(eq("scope", scope), oneOf("title_id", some));
+  for await (const batch of parts([...titleIds])) {
+    const where = and(eq("scope", scope), oneOf("title_id", batch));
     const versions = asCounts(await tx.softwareVersionCounts.groupCount("title_id", where));
     const rows = await tx.softwareTitleCounts.pick(["id", "title_id", "hosts_count"], { where });
-    const known = new Set(rows.map(({ title_id }) => title_id));
+    const countedTitles = new Set(rows.map(({ title_id }) => title_id));
     const next = rows.map(({ id, title_id, hosts_count }) => ({
       id,
       hosts_count: hosts_count + countOf(sums, title_id),
       versions_count: countOf(versions, title_id),
     }));
-    const fresh = some.filter((id) => !known.has(id) && countOf(sums, id) > 0);
+    const fresh = batch.filter((id) => !countedTitles.has(id) && countOf(sums, id) > 0);
     const titles = await tx.softwareTitles.pick(["id", "name"], { where: oneOf("id", fresh) });
     await tx.softwareTitleCounts.delete(oneOf("id", idsOf(next.filter(({ hosts_count }) => hosts_count <= 0))));
     await tx.softwareTitleCounts.updateEach(next.filter(({ hosts_count }) => hosts_count > 0));
@@ -180,17 +180,17 @@ export async function recountSoftware(
   );
   try {
     const now = clock.iso();
-    const found = await store.tx((tx) => countHosts(tx, signal), { snapshot: true });
-    if (found === null) return null;
-    const unknown = await unknownVersions(store, found.scopes.get(ALL_HOSTS)!.versions);
+    const counted = await store.tx((tx) => countHosts(tx, signal), { snapshot: true });
+    if (counted === null) return null;
+    const unknown = await unknownVersions(store, counted.scopes.get(ALL_HOSTS)!.versions);
     await store.tx(
       async (tx) => {
         const state = await stateOf(tx);
         if (state?.generation !== generation) return;
-        const corrected = await correct(tx, found.scopes);
+        const corrected = await correct(tx, counted.scopes);
         if (state.recounted_at !== null && corrected > 0) log.warn({ corrected }, "counts of software were corrected");
         // Changes by transactions whose hosts have just been counted.
-        await removeSoftwareChanges(tx, found.pending);
+        await removeSoftwareChanges(tx, counted.pending);
         await changeState(tx, state, { counted_at: now, recounted_at: now, generation: generation + 1 });
       },
       { lock: LOCK },
@@ -233,8 +233,8 @@ async function countHosts(tx: ServerTx, signal: AbortSignal): Promise<CountedSum
       if (!scopes.has(team)) scopes.set(team, { versions: new Map(), titles: new Map() });
       for (const scope of [ALL_HOSTS, team]) {
         const { versions, titles } = scopes.get(scope)!;
-        for (const one of software_ids) versions.set(one, countOf(versions, one) + 1);
-        for (const one of title_ids) titles.set(one, countOf(titles, one) + 1);
+        for (const id of software_ids) versions.set(id, countOf(versions, id) + 1);
+        for (const id of title_ids) titles.set(id, countOf(titles, id) + 1);
       }
     }
     last = slice.at(-1)!.id;
@@ -244,9 +244,9 @@ async function countHosts(tx: ServerTx, signal: AbortSignal): Promise<CountedSum
 
 async function unknownVersions(store: ServerStore, versions: Sums): Promise<number[]> {
   const unknown: number[] = [];
-  for await (const some of parts([...versions.keys()])) {
-    const known = new Set(idsOf(await store.software.pick(["id"], { where: oneOf("id", some) })));
-    for (const id of some) if (!known.has(id)) unknown.push(id);
+  for await (const batch of parts([...versions.keys()])) {
+    const existing = new Set(idsOf(await store.software.pick(["id"], { where: oneOf("id", batch) })));
+    for (const id of batch) if (!existing.has(id)) unknown.push(id);
   }
   return unknown;
 }
@@ -261,11 +261,11 @@ async function correct(tx: ServerTx, scopes: ReadonlyMap<number, TeamSums>): Pro
     ]),
   );
   const of = (scope: number): TeamSums => {
-    const known = differences.get(scope);
-    if (known) return known;
-    const made = { versions: new Map<number, number>(), titles: new Map<number, number>() };
-    differences.set(scope, made);
-    return made;
+    const cached = differences.get(scope);
+    if (cached) return cached;
+    const teamSums = { versions: new Map<number, number>(), titles: new Map<number, number>() };
+    differences.set(scope, teamSums);
+    return teamSums;
   };
   for await (const rows of tx.softwareVersionCounts.pages({}, undefined, ["scope", "software_id", "hosts_count"]))
     for (const { scope, software_id, hosts_count } of rows) addFlat(of(scope).versions, [software_id, -hosts_count]);

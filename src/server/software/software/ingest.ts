@@ -104,9 +104,9 @@ async function startSoftware(services: Services): Promise<SourceWriter<SoftwareA
    * does no harm.
    */
   async function versionsOf(entries: ReadonlyMap<string, SoftwareEntry>): Promise<ReadonlyMap<string, StoredVersion>> {
-    const found = new Map<string, StoredVersion>();
+    const versions = new Map<string, StoredVersion>();
     const missing = [...entries];
-    if (missing.length === 0) return found;
+    if (missing.length === 0) return versions;
 
     const before = forgotten;
     const titles = new Map<string, SoftwareVersion>();
@@ -137,27 +137,27 @@ async function startSoftware(services: Services): Promise<SourceWriter<SoftwareA
     missing.forEach(([identity, { version }], i) => {
       const { name, source } = version.software;
       const stored = storedVersion({ ...rows[i]!, name, source });
-      found.set(identity, stored);
+      versions.set(identity, stored);
       // Not cached if the cache was cleared in the meantime, because the version may have been deleted.
       if (before === forgotten) hold(identity, stored);
     });
-    return found;
+    return versions;
   }
 
   async function versionsById(ids: readonly number[]): Promise<Map<number, StoredVersion>> {
-    const found = new Map<number, StoredVersion>();
+    const versions = new Map<number, StoredVersion>();
     const missing: number[] = [];
     for (const id of ids) {
       const held = byId.get(id);
-      if (held) found.set(id, held);
+      if (held) versions.set(id, held);
       else missing.push(id);
     }
     if (missing.length > 0)
       for (const row of await store.software.pick(["id", "title_id", "name", "source", "usual_path"], {
         where: oneOf("id", missing),
       }))
-        found.set(row.id, storedVersion(row));
-    return found;
+        versions.set(row.id, storedVersion(row));
+    return versions;
   }
 
   /** Stores new titles and versions, and plans the writes of the others. */
@@ -209,7 +209,7 @@ async function startSoftware(services: Services): Promise<SourceWriter<SoftwareA
     for (const { entries, stored } of plans)
       for (let i = 0; i < entries.length; i++)
         if (stored[i] === undefined) unknown.set(entries[i]!.version.identity, entries[i]!);
-    const made = await versionsOf(unknown);
+    const added = await versionsOf(unknown);
 
     const rows = plans.map(({ answer, old, entries, stored, kept, isPartial }) => {
       const details: InstalledDetails = {};
@@ -223,7 +223,7 @@ async function startSoftware(services: Services): Promise<SourceWriter<SoftwareA
         const detail = old?.details[id];
         if (detail) details[id] = detail;
       }
-      const versions = entries.map(({ version }, i) => stored[i] ?? made.get(version.identity)!);
+      const versions = entries.map(({ version }, i) => stored[i] ?? added.get(version.identity)!);
       const homes = new HomeFolders();
       for (let i = 0; i < entries.length; i++) homes.note(entries[i]!.installed_paths[0], versions[i]!.usualPath);
       // Paths that stay were stored with the former home.
@@ -264,7 +264,7 @@ async function startSoftware(services: Services): Promise<SourceWriter<SoftwareA
 
 /** What device management reports of a host that has no agent. */
 export function deviceSoftware(platform: string, rows: readonly AgentRow[]): SoftwareAnswer {
-  const source = deviceSources.find((one) => one.platform === platform);
+  const source = deviceSources.find((query) => query.platform === platform);
   return { platform, platformLike: "", results: new Map(source ? [[source.name, { ok: true, rows }]] : []) };
 }
 

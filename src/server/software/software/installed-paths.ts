@@ -15,7 +15,7 @@ export function usualPathOf(path: string | undefined): string {
 
 /** Remembers the home folders in the paths of one host, so that all paths of one user are searched for one only once. */
 export class HomeFolders {
-  readonly #found = new Set<string>();
+  readonly #homes = new Set<string>();
   #last = "";
 
   note(path: string | undefined, usualPath: string): void {
@@ -24,12 +24,12 @@ export class HomeFolders {
     const home = HOME.exec(path)?.[0];
     if (home === undefined) return;
     this.#last = home;
-    this.#found.add(home);
+    this.#homes.add(home);
   }
 
   /** One of the paths: the one before, as long as the host has it. */
   chosen(before: string): string {
-    return this.#found.has(before) ? before : ([...this.#found].sort()[0] ?? "");
+    return this.#homes.has(before) ? before : ([...this.#homes].sort()[0] ?? "");
   }
 }
 

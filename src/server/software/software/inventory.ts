@@ -55,11 +55,11 @@ const hasPythonDebs = (platform: string): boolean => platform === "ubuntu" || pl
 
 /** The software inventory from a set of results. */
 export function softwareChanges(results: DetailResults, ctx: SoftwareContext): SoftwareChanges {
-  const { rows: known = new SoftwareRows(), storedOf } = ctx;
+  const { rows: softwareRows = new SoftwareRows(), storedOf } = ctx;
   const family = platformFamily(ctx.platform, ctx.platformLike);
   const debRules = { source: "deb_packages", isPythonDeb: false };
   const debNames = (): ReadonlySet<string> => {
-    const debs = known.of(results.get("software_deb"), debRules);
+    const debs = softwareRows.of(results.get("software_deb"), debRules);
     if (debs === null) return ctx.knownDebNames ?? new Set();
     return new Set(debs.map(({ version }) => version.software.name));
   };
@@ -71,7 +71,7 @@ export function softwareChanges(results: DetailResults, ctx: SoftwareContext): S
   ];
   for (const { name, source } of applying) {
     const isPythonDeb = source === "python_packages" && hasPythonDebs(ctx.platform);
-    const rows = known.of(results.get(name), { source, isPythonDeb });
+    const rows = softwareRows.of(results.get(name), { source, isPythonDeb });
     if (rows === null) continue;
     replaced.push(source);
     const debs = isPythonDeb && rows.length > 0 ? debNames() : null;

@@ -151,13 +151,15 @@ export const softwareQueries: readonly (DetailQuery & { readonly source: string 
 
 /** The sources of software on hosts of these platforms. */
 export function sourcesOn(platforms: readonly SoftwarePlatform[]): string[] {
-  const wanted = new Set<string>(platforms.map((platform) => (platform === "macos" ? "darwin" : platform)));
+  const agentNames = new Set<string>(platforms.map((platform) => (platform === "macos" ? "darwin" : platform)));
   const agents = softwareQueries.filter(
-    ({ platforms: own }) =>
-      [...wanted].some((platform) => agentPlatforms.has(platform)) &&
-      (own === "all" || own === undefined || own.some((platform) => wanted.has(platform))),
+    ({ platforms: queryPlatforms }) =>
+      [...agentNames].some((platform) => agentPlatforms.has(platform)) &&
+      (queryPlatforms === "all" ||
+        queryPlatforms === undefined ||
+        queryPlatforms.some((platform) => agentNames.has(platform))),
   );
-  const devices = deviceSources.filter(({ platform }) => wanted.has(platform));
+  const devices = deviceSources.filter(({ platform }) => agentNames.has(platform));
   return [...agents, ...devices].map(({ source }) => source);
 }
 

@@ -138,32 +138,32 @@ const TEXT_MAX = 1_000;
 const ROWS_MAX = 20_000;
 
 /** The cells that differ from host to host: where a version is installed, and when it was last opened. */
-interface OwnCells {
+interface HostCells {
   path: string;
   opened: string;
 }
-type OwnCell = keyof OwnCells;
+type HostCell = keyof HostCells;
 
 /** The text of a row without its own cells. */
 interface SeparatedCells {
   readonly text: string;
   /** The parts of the text between its own cells, which are in the order of `cells`. */
   readonly parts: readonly string[];
-  readonly cells: readonly OwnCell[];
-  readonly own: OwnCells;
+  readonly cells: readonly HostCell[];
+  readonly hostCells: HostCells;
 }
 
 /** What rows mean that have the same text except for their own cells. */
-class KnownRow {
+class CachedRow {
   readonly entry: SoftwareEntry | null;
   readonly text: string;
   readonly #parts: readonly string[];
-  readonly #cells: readonly OwnCell[];
+  readonly #cells: readonly HostCell[];
   readonly #hasPath: boolean;
   readonly #hasOpened: boolean;
   /** The rows that followed this one most recently. */
-  next: KnownRow | null = null;
-  other: KnownRow | null = null;
+  next: CachedRow | null = null;
+  other: CachedRow | null = null;
   /** The period in which the row was last used. */
   period = -1;
 
@@ -177,7 +177,7 @@ class KnownRow {
   }
 
   /** The end of this row in a text, or -1 if there is another one at this place. Reads the row's own cells. */
-  endIn(text: string, from: number, own: OwnCells): number {
+  endIn(text: string, from: number, hostCells: HostCells): number {
     let at = from;
     for (let i = 0; ; i++) {
       const part = this.#parts[i]!;
@@ -190,12 +190,12 @@ class KnownRow {
       const end = text.indexOf('"', at);
       const value = text.slice(at, end);
       if (end < 0 || UNUSUAL.test(value)) return -1;
-      own[cell] = value;
+      hostCells[cell] = value;
       at = end;
     }
   }
 
-  entryOf({ path, opened }: OwnCells): SoftwareEntry | null {
+  entryOf({ path, opened }: HostCells): SoftwareEntry | null {
     const { entry } = this;
     const hasPath = this.#hasPath;
     const hasOpened = this.#hasOpened;
@@ -207,7 +207,7 @@ class KnownRow {
     };
   }
 
-  follow(row: KnownRow): void {
+  follow(row: CachedRow): void {
     if (this.next === row) return;
     this.other = this.next;
     this.next = row;
@@ -226,10 +226,10 @@ interface Kind {
   readonly hasPath: boolean;
   readonly hasOpened: boolean;
   /** Before the first row. */
-  readonly start: KnownRow;
+  readonly start: CachedRow;
   /** By the text without own cells. */
-  used: Map<string, KnownRow>;
-  before: Map<string, KnownRow>;
+  used: Map<string, CachedRow>;
+  before: Map<string, CachedRow>;
 }
 
 /**
@@ -245,8 +245,8 @@ export class SoftwareRows {
 
   /** The software in a query's result; null if the query failed. */
   of(result: DetailResult | undefined, rules: RowRules): readonly SoftwareEntry[] | null {
-    const known = result?.unread === undefined ? null : this.#read(result.unread, this.#kind(rules), result.maxRows);
-    if (known) return known;
+    const entries = result?.unread === undefined ? null : this.#read(result.unread, this.#kind(rules), result.maxRows);
+    if (entries) return entries;
     return result?.ok ? result.rows.flatMap((row) => read(row, rules) ?? []) : null;
   }
 
@@ -255,7 +255,7 @@ export class SoftwareRows {
     let kind = this.#kinds.get(name);
     if (kind === undefined) {
       const hasPath = columnsOf(rules.source).path === "path";
-      const start = new KnownRow(null, plain(""));
+      const start = new CachedRow(null, plain(""));
       kind = { rules, hasPath, hasOpened: rules.source === "apps", start, used: new Map(), before: new Map() };
       this.#kinds.set(name, kind);
     }
@@ -267,32 +267,32 @@ export class SoftwareRows {
     if (!text.startsWith("[{") || !text.endsWith("}]")) return null;
     const entries: SoftwareEntry[] = [];
     const last = text.length - 1;
-    const own: OwnCells = { path: "", opened: "" };
+    const hostCells: HostCells = { path: "", opened: "" };
     let row = kind.start;
     for (let at = 1, count = 1; ; count++) {
       if (count > maxRows) return null;
       let following = row.next;
-      let end = following?.endIn(text, at, own) ?? -1;
+      let end = following?.endIn(text, at, hostCells) ?? -1;
       if (end < 0) {
         following = row.other;
-        end = following?.endIn(text, at, own) ?? -1;
+        end = following?.endIn(text, at, hostCells) ?? -1;
       }
       if (following === null || end < 0) {
-        const found = text.indexOf("},{", at);
-        end = found < 0 ? last : found + 1;
+        const separatorAt = text.indexOf("},{", at);
+        end = separatorAt < 0 ? last : separatorAt + 1;
         const separated = separate(text.slice(at, end), kind);
-        following = this.#known(separated, kind);
+        following = this.#cachedRow(separated, kind);
         // The text is no object.
         if (following === null) return null;
-        own.path = separated.own.path;
-        own.opened = separated.own.opened;
+        hostCells.path = separated.hostCells.path;
+        hostCells.opened = separated.hostCells.opened;
       }
       if (following.text.length <= TEXT_MAX) {
         if (following.period !== this.#period) this.#remember(following, kind);
         row.follow(following);
       }
       row = following;
-      const entry = row.entryOf(own);
+      const entry = row.entryOf(hostCells);
       if (entry !== null) entries.push(entry);
       if (end === last) return entries;
       if (!text.startsWith(",{", end)) return null;
@@ -301,15 +301,15 @@ export class SoftwareRows {
   }
 
   /** Null: the text is no object. */
-  #known(separated: SeparatedCells, kind: Kind): KnownRow | null {
+  #cachedRow(separated: SeparatedCells, kind: Kind): CachedRow | null {
     const { text } = separated;
-    const known = kind.used.get(text) ?? kind.before.get(text);
-    if (known !== undefined) return known;
+    const cached = kind.used.get(text) ?? kind.before.get(text);
+    if (cached !== undefined) return cached;
     const row = objectIn(text);
-    return row === null ? null : new KnownRow(read(row, kind.rules), separated);
+    return row === null ? null : new CachedRow(read(row, kind.rules), separated);
   }
 
-  #remember(row: KnownRow, kind: Kind): void {
+  #remember(row: CachedRow, kind: Kind): void {
     if (this.#room-- <= 0) this.#nextPeriod();
     row.period = this.#period;
     kind.used.get(row.text)?.leave();
@@ -331,15 +331,20 @@ export class SoftwareRows {
 /** A copy, because a part of a text keeps the whole of it in memory. */
 const copied = (text: string): string => Buffer.from(text).toString();
 
-const plain = (text: string): SeparatedCells => ({ text, parts: [text], cells: [], own: { path: "", opened: "" } });
+const plain = (text: string): SeparatedCells => ({
+  text,
+  parts: [text],
+  cells: [],
+  hostCells: { path: "", opened: "" },
+});
 
 /** Separates a row's own cells from its text. */
 function separate(row: string, { hasPath, hasOpened }: Kind): SeparatedCells {
   const path = hasPath ? placeOf(row, "path") : null;
   const opened = hasOpened ? placeOf(row, OPENED) : null;
   if (path === null && opened === null) return plain(row);
-  const own: OwnCells = { path: "", opened: "" };
-  const places: [OwnCell, Place][] = [];
+  const hostCells: HostCells = { path: "", opened: "" };
+  const places: [HostCell, Place][] = [];
   if (path !== null) places.push(["path", path]);
   if (opened !== null) places.push(["opened", opened]);
   places.sort(([, a], [, b]) => a.start - b.start);
@@ -347,11 +352,11 @@ function separate(row: string, { hasPath, hasOpened }: Kind): SeparatedCells {
   let at = 0;
   for (const [cell, { start, end }] of places) {
     parts.push(row.slice(at, start));
-    own[cell] = row.slice(start, end);
+    hostCells[cell] = row.slice(start, end);
     at = end;
   }
   parts.push(row.slice(at));
-  return { text: parts.join(""), parts, cells: places.map(([cell]) => cell), own };
+  return { text: parts.join(""), parts, cells: places.map(([cell]) => cell), hostCells };
 }
 
 interface Place {

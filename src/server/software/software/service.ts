@@ -20,7 +20,7 @@ import { ownIcons } from "./icons.ts";
 import { installedPaths } from "./installed-paths.ts";
 import type { hostSoftware, InstalledDetails, software } from "./tables.ts";
 import { wantedCves } from "./vulnerabilities/filter.ts";
-import { type OwnCve, ownCves, vulnerabilityRenderer } from "./vulnerabilities/wire.ts";
+import { ownCves, type VersionCve, vulnerabilityRenderer } from "./vulnerabilities/wire.ts";
 
 type Version = RowOf<typeof software>;
 
@@ -31,12 +31,12 @@ const tellsOpened: ReadonlySet<string> = new Set(["apps", "programs", "deb_packa
 const BATCH_SIZE = 1000;
 
 async function versionsById(store: ServerTx, ids: Iterable<number>): Promise<Map<number, Version>> {
-  const wanted = [...new Set(ids)];
-  const found = new Map<number, Version>();
-  for (let at = 0; at < wanted.length; at += BATCH_SIZE)
-    for (const version of await store.software.getMany(wanted.slice(at, at + BATCH_SIZE)))
-      found.set(version.id, version);
-  return found;
+  const uniqueIds = [...new Set(ids)];
+  const versions = new Map<number, Version>();
+  for (let at = 0; at < uniqueIds.length; at += BATCH_SIZE)
+    for (const version of await store.software.getMany(uniqueIds.slice(at, at + BATCH_SIZE)))
+      versions.set(version.id, version);
+  return versions;
 }
 
 /** The sorted CVE ids of each version that has any. */
@@ -44,15 +44,15 @@ export async function cvesOf(
   { softwareCves }: Pick<ServerTx, "softwareCves">,
   versionIds: Iterable<number>,
 ): Promise<Map<number, string[]>> {
-  const wanted = [...new Set(versionIds)];
-  const found = new Map<number, string[]>();
-  for (let at = 0; at < wanted.length; at += BATCH_SIZE) {
-    const some = { where: oneOf("software_id", wanted.slice(at, at + BATCH_SIZE)) };
-    for (const { software_id: id, cve } of await softwareCves.pick(["software_id", "cve"], some))
-      found.set(id, [...(found.get(id) ?? []), cve]);
+  const uniqueIds = [...new Set(versionIds)];
+  const cvesByVersion = new Map<number, string[]>();
+  for (let at = 0; at < uniqueIds.length; at += BATCH_SIZE) {
+    const query = { where: oneOf("software_id", uniqueIds.slice(at, at + BATCH_SIZE)) };
+    for (const { software_id: id, cve } of await softwareCves.pick(["software_id", "cve"], query))
+      cvesByVersion.set(id, [...(cvesByVersion.get(id) ?? []), cve]);
   }
-  for (const cves of found.values()) cves.sort(compareText);
-  return found;
+  for (const cves of cvesByVersion.values()) cves.sort(compareText);
+  return cvesByVersion;
 }
 
 /** The software of each host by host id, ordered by name, then by id. */
@@ -67,10 +67,10 @@ export async function softwareOfHosts(
     rows.flatMap((row) => row.software_ids),
   );
   const cves = await ownCves(ctx.store, versions.keys());
-  const rendered: (own: OwnCve) => Vulnerability | string =
-    form === "ids" ? ({ cve }: OwnCve) => cve : await vulnerabilityRenderer(ctx, [...cves.values()].flat());
+  const rendered: (versionCve: VersionCve) => Vulnerability | string =
+    form === "ids" ? ({ cve }: VersionCve) => cve : await vulnerabilityRenderer(ctx, [...cves.values()].flat());
   // Once for all hosts.
-  const shown = new Map([...cves].map(([id, own]) => [id, own.map(rendered)]));
+  const shown = new Map([...cves].map(([id, versionCves]) => [id, versionCves.map(rendered)]));
   const vulnerabilitiesOf = (id: number): HostSoftwareEntry["vulnerabilities"] => shown.get(id) ?? null;
   return new Map(rows.map((row) => [row.id, entriesOf(row, versions, vulnerabilitiesOf)]));
 }
@@ -130,8 +130,8 @@ export async function titlesOfHost(
   const offers = (await Promise.all(extensions.of(hostOffers).map((offersOf) => offersOf(store, host)))).flat();
   const versions = await versionsById(store, row?.software_ids ?? []);
   const cves = await cvesOf(store, versions.keys());
-  const wanted = wantedCves(query);
-  const vulnerable = wanted === null ? null : await titlesWith(store, versions, wanted);
+  const matchingCves = wantedCves(query);
+  const vulnerable = matchingCves === null ? null : await titlesWith(store, versions, matchingCves);
   const byTitle = groupBy([...versions.values()], ({ title_id }) => title_id);
   const offerOf = new Map(offers.map((offer) => [offer.title_id, offer]));
   const isMeant = ({ isAvailable, isSelfService, shown }: HostOffer): boolean =>
@@ -148,7 +148,7 @@ export async function titlesOfHost(
   const needle = (query.query ?? "").toLowerCase();
   // The list shows both names.
   const isNamed = (id: number, name: string): boolean =>
-    [name, offerOf.get(id)?.shown.display_name ?? ""].some((one) => one.toLowerCase().includes(needle));
+    [name, offerOf.get(id)?.shown.display_name ?? ""].some((name) => name.toLowerCase().includes(needle));
   const sign = query.order_direction === "desc" ? -1 : 1;
   const picked = titles
     .filter(({ id, name }) => isNamed(id, name) && (vulnerable === null || vulnerable.has(id)))
@@ -191,13 +191,13 @@ async function titlesWith(
   versions: ReadonlyMap<number, Version>,
   cves: Predicate,
 ): Promise<ReadonlySet<number>> {
-  const found = new Set<number>();
-  for await (const some of parts([...versions.keys()]))
+  const titleIds = new Set<number>();
+  for await (const batch of parts([...versions.keys()]))
     for (const { software_id } of await store.softwareCves.pick(["software_id"], {
-      where: and(oneOf("software_id", some), cves),
+      where: and(oneOf("software_id", batch), cves),
     }))
-      found.add(versions.get(software_id)!.title_id);
-  return found;
+      titleIds.add(versions.get(software_id)!.title_id);
+  return titleIds;
 }
 
 function pageOf<T>(items: readonly T[], query: HostSoftwareQuery) {

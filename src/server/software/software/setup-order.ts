@@ -12,22 +12,25 @@ export interface ChosenForSetup {
 /** Place of what was chosen without an order. */
 export const LAST_IN_SETUP = 1_000_000;
 
-const positionsOf = (row: ChosenForSetup, own: SetupPlatform): SetupPositions => {
+const positionsOf = (row: ChosenForSetup, ownPlatform: SetupPlatform): SetupPositions => {
   if (!row.install_during_setup) return {};
-  return Object.keys(row.setup_positions).length === 0 ? { [own]: LAST_IN_SETUP } : row.setup_positions;
+  return Object.keys(row.setup_positions).length === 0 ? { [ownPlatform]: LAST_IN_SETUP } : row.setup_positions;
 };
 
 /** Null: hosts of this platform do not install it during their setup. `own`: the platform that it is for. */
-export const positionDuringSetup = (row: ChosenForSetup, own: SetupPlatform, platform: SetupPlatform): number | null =>
-  positionsOf(row, own)[platform] ?? null;
+export const positionDuringSetup = (
+  row: ChosenForSetup,
+  ownPlatform: SetupPlatform,
+  platform: SetupPlatform,
+): number | null => positionsOf(row, ownPlatform)[platform] ?? null;
 
 /** The columns after a change for one platform. */
 export function chosenAt(
   row: ChosenForSetup,
-  own: SetupPlatform,
+  ownPlatform: SetupPlatform,
   { platform, position }: { readonly platform: SetupPlatform; readonly position: number | null },
 ): ChosenForSetup {
-  const { [platform]: _, ...others } = positionsOf(row, own);
+  const { [platform]: _, ...others } = positionsOf(row, ownPlatform);
   const setup_positions = position === null ? others : { ...others, [platform]: position };
   return { install_during_setup: Object.keys(setup_positions).length > 0, setup_positions };
 }

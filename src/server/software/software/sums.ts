@@ -57,7 +57,7 @@ export async function pageWithOthers<T extends CountedTitle>(
   const [first] = rows;
   if (start > 0 && first === undefined) return { items: [], meta: metaOf(offset, limit, 0) };
   // Others that come before the first row that was read are on earlier pages, unless that is the first of all.
-  const before = start > 0 && first !== undefined ? sorted.filter((one) => compare(one, first) < 0).length : 0;
+  const before = start > 0 && first !== undefined ? sorted.filter((other) => compare(other, first) < 0).length : 0;
   const merged: T[] = [];
   let next = before;
   for (const row of rows) {
@@ -65,8 +65,8 @@ export async function pageWithOthers<T extends CountedTitle>(
     merged.push(row);
   }
   merged.push(...sorted.slice(next));
-  const found = merged.slice(offset - start - before);
-  return { items: found.slice(0, limit), meta: metaOf(offset, limit, found.length) };
+  const page = merged.slice(offset - start - before);
+  return { items: page.slice(0, limit), meta: metaOf(offset, limit, page.length) };
 }
 
 /** Refuses what a list from the store would refuse. */

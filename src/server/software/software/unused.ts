@@ -51,8 +51,8 @@ export async function removeLostSoftware(
 ): Promise<void> {
   const { store } = services;
   let removed = 0;
-  for await (const some of parts(versionIds)) {
-    const unused = await store.software.pick(["id", "title_id"], { where: those(some, unusedVersion) });
+  for await (const batch of parts(versionIds)) {
+    const unused = await store.software.pick(["id", "title_id"], { where: those(batch, unusedVersion) });
     const ids = unused.map(({ id }) => id);
     const inUse = await store.hostSoftware.pick(["software_ids"], { where: has("software_ids", ...ids) });
     const used = new Set(inUse.flatMap(({ software_ids }) => software_ids));

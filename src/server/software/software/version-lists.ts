@@ -27,7 +27,7 @@ import { checkAfter, cveIs, isCve, mostHosts, pageOfSums, total } from "./sums.t
 import { software, softwareVersionCounts } from "./tables.ts";
 import { wantedCves } from "./vulnerabilities/filter.ts";
 import { softwareCves } from "./vulnerabilities/tables.ts";
-import { type OwnCve, ownCves, vulnerabilityRenderer } from "./vulnerabilities/wire.ts";
+import { ownCves, type VersionCve, vulnerabilityRenderer } from "./vulnerabilities/wire.ts";
 
 type VersionsQuery = z.output<typeof softwareApi.versions.query>;
 type CountQuery = z.output<typeof softwareApi.count.query>;
@@ -54,9 +54,9 @@ const countsWhere = (scopes: Scopes, query: CountQuery): Predicate =>
 type VersionSum = Pick<RowOf<typeof softwareVersionCounts>, "software_id" | "name" | "hosts_count">;
 
 const sumVersions = (rows: readonly VersionSum[]): VersionSum[] =>
-  [...groupBy(rows, ({ software_id }) => software_id).values()].map((some) => ({
-    ...some[0]!,
-    hosts_count: total(some),
+  [...groupBy(rows, ({ software_id }) => software_id).values()].map((counts) => ({
+    ...counts[0]!,
+    hosts_count: total(counts),
   }));
 
 /** Orders by the worst vulnerability of each version, which are premium. */
@@ -84,11 +84,11 @@ async function countedVersions(ctx: Context, scopes: Scopes | null, query: Versi
   const { softwareVersionCounts: counts } = ctx.store;
   const where = scopes === null ? nothing : countsWhere(scopes, query);
   if (scopes === null || scopes.length === 1) {
-    const [found, count] = await Promise.all([
+    const [listed, count] = await Promise.all([
       page(counts, query, where, { defaultOrder: mostHosts }),
       counts.count(where),
     ]);
-    return { ...found, count };
+    return { ...listed, count };
   }
   checkAfter(ctx, query);
   const sums = sumVersions(await counts.list({ where }));
@@ -124,9 +124,9 @@ async function versionsOnWire(
   const { store } = ctx;
   const ids = counts.map(({ software_id }) => software_id);
   const [rows, cves] = [byId(await store.software.getMany(ids)), await ownCves(store, ids)];
-  const rendered: (own: OwnCve) => Vulnerability | string =
+  const rendered: (versionCve: VersionCve) => Vulnerability | string =
     form === "ids"
-      ? ({ cve }: OwnCve) => cve
+      ? ({ cve }: VersionCve) => cve
       : await vulnerabilityRenderer(ctx, [...cves.values()].flat(), { isDated: form === "dated details" });
   return counts.flatMap(({ software_id, hosts_count }) => {
     const row = rows.get(software_id);
@@ -141,7 +141,7 @@ async function versionsOnWire(
           source: row.source,
           extension_for: row.extension_for,
           browser: row.extension_for,
-          ...given({
+          ...nonEmpty({
             bundle_identifier: row.bundle_identifier,
             release: row.release,
             vendor: row.vendor,
@@ -156,7 +156,7 @@ async function versionsOnWire(
 }
 
 /** Without empty texts. */
-const given = <T extends Record<string, string>>(fields: T): Partial<T> =>
+const nonEmpty = <T extends Record<string, string>>(fields: T): Partial<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== "")) as Partial<T>;
 
 /** A version that is on no host of the scope is answered like a missing one. */

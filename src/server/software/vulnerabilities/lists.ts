@@ -94,11 +94,11 @@ async function mostHosts(store: ServerTx, scopes: Scopes, filter: Predicate, que
     filter.op === "all" ? everything : exists(vulnerabilities, "id", filter, "vulnerability_id"),
   );
   if (scopes.length === 1) {
-    const [{ rows: found, meta }, count] = await Promise.all([
+    const [{ rows: pageRows, meta }, count] = await Promise.all([
       page(store.vulnerabilityCounts, query, where, byHosts),
       store.vulnerabilityCounts.count(where),
     ]);
-    const counts = new Map(found.map((row) => [row.vulnerability_id, row.hosts_count]));
+    const counts = new Map(pageRows.map((row) => [row.vulnerability_id, row.hosts_count]));
     return { rows: await rowsInOrder(store, [...counts.keys()]), counts, count, meta };
   }
   // Refuses what a list from the store would refuse.
@@ -204,12 +204,12 @@ async function systemsWith(
   teamId: number | undefined,
 ): Promise<HostVulnerabilityDetails["os_versions"]> {
   const { store } = ctx;
-  const found = await store.osCves.pick(["os_version_id", "resolved_in_version"], { where: eq("cve", cve) });
-  const ids = found.map(({ os_version_id }) => os_version_id);
-  const own = and(visible(ctx, "software:list"), inTeam(teamId), oneOf("os_version_id", ids));
-  const counts = asCounts(ids.length === 0 ? [] : await store.hosts.groupCount("os_version_id", own));
+  const systemCves = await store.osCves.pick(["os_version_id", "resolved_in_version"], { where: eq("cve", cve) });
+  const ids = systemCves.map(({ os_version_id }) => os_version_id);
+  const hostPredicate = and(visible(ctx, "software:list"), inTeam(teamId), oneOf("os_version_id", ids));
+  const counts = asCounts(ids.length === 0 ? [] : await store.hosts.groupCount("os_version_id", hostPredicate));
   const rows = byId(await store.osVersions.getMany([...counts.keys()]));
-  return found
+  return systemCves
     .flatMap(({ os_version_id, resolved_in_version }) => {
       const row = rows.get(os_version_id);
       return row === undefined
@@ -229,8 +229,10 @@ async function systemsWith(
 
 async function softwareWith(ctx: Context, cve: string, scopes: Scopes): Promise<HostVulnerabilityDetails["software"]> {
   const { store } = ctx;
-  const found = await store.softwareCves.pick(["software_id", "resolved_in_version"], { where: eq("cve", cve) });
-  const resolved = new Map(found.map(({ software_id, resolved_in_version }) => [software_id, resolved_in_version]));
+  const versionCves = await store.softwareCves.pick(["software_id", "resolved_in_version"], { where: eq("cve", cve) });
+  const resolved = new Map(
+    versionCves.map(({ software_id, resolved_in_version }) => [software_id, resolved_in_version]),
+  );
   const counts = await store.softwareVersionCounts.pick(["software_id", "hosts_count"], {
     where: and(counted(scopes), oneOf("software_id", [...resolved.keys()])),
   });

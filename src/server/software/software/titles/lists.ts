@@ -178,9 +178,9 @@ function startingWith(first: readonly number[], all: readonly TitleSum[]): Title
 type TitleSum = Pick<RowOf<typeof import("../tables.ts").softwareTitleCounts>, "title_id" | "name" | "hosts_count">;
 
 function sumTitles(rows: readonly TitleSum[]): TitleSum[] {
-  return [...groupBy(rows, ({ title_id }) => title_id).values()].map((some) => ({
-    ...some[0]!,
-    hosts_count: total(some),
+  return [...groupBy(rows, ({ title_id }) => title_id).values()].map((counts) => ({
+    ...counts[0]!,
+    hosts_count: total(counts),
   }));
 }
 
@@ -205,11 +205,11 @@ async function versionsByTitle(
     byId(await store.software.pick(["id", "version"], { where: oneOf("id", ids) })),
     await cvesOf(store, ids),
   ];
-  const sums = [...groupBy(counts, ({ software_id }) => software_id)].map(([id, some]) => ({
+  const sums = [...groupBy(counts, ({ software_id }) => software_id)].map(([id, versionCounts]) => ({
     id,
-    title_id: some[0]!.title_id,
+    title_id: versionCounts[0]!.title_id,
     version: rows.get(id)?.version ?? "",
-    hosts_count: total(some),
+    hosts_count: total(versionCounts),
     vulnerabilities: cves.get(id) ?? null,
   }));
   sums.sort((a, b) => b.hosts_count - a.hosts_count || a.id - b.id);
@@ -231,14 +231,14 @@ async function titlesOnWire(
   const extrasOf = await listedExtras(ctx, teamId, ids);
   return counts.flatMap(({ title_id, hosts_count }) => {
     const row = rows.get(title_id);
-    const own = versions.get(title_id) ?? [];
+    const titleVersions = versions.get(title_id) ?? [];
     return row === undefined
       ? []
       : {
           ...titleOnWire(row),
           hosts_count,
-          versions_count: own.length,
-          versions: own.map(({ id, version, vulnerabilities }) => ({ id, version, vulnerabilities })),
+          versions_count: titleVersions.length,
+          versions: titleVersions.map(({ id, version, vulnerabilities }) => ({ id, version, vulnerabilities })),
           ...extrasOf(title_id),
         };
   });

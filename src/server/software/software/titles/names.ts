@@ -30,10 +30,11 @@ async function countNames({ store }: Pick<Services, "store">, signal: AbortSigna
 }
 
 /** The title's own name, unless another one is on more hosts. */
-function commonestName({ name: own }: Title, counts: NameCounts): string {
-  let best = { name: own, hosts: counts.get(own) ?? 0 };
+function commonestName({ name: titleName }: Title, counts: NameCounts): string {
+  let best = { name: titleName, hosts: counts.get(titleName) ?? 0 };
   for (const [name, hosts] of counts)
-    if (hosts > best.hosts || (hosts === best.hosts && best.name !== own && name < best.name)) best = { name, hosts };
+    if (hosts > best.hosts || (hosts === best.hosts && best.name !== titleName && name < best.name))
+      best = { name, hosts };
   return best.name;
 }
 
@@ -66,8 +67,8 @@ async function setName(tx: ServerTx, { id, named_by }: Title, name: string): Pro
 }
 
 /** Hosts may report other names: a title is known by its bundle identifier, and keeps the name that it has here. */
-export async function renameTitle(ctx: Context, id: number, given: string): Promise<Record<string, never>> {
-  const name = given.normalize("NFC").trim();
+export async function renameTitle(ctx: Context, id: number, input: string): Promise<Record<string, never>> {
+  const name = input.normalize("NFC").trim();
   if (name === "") throw invalid("name", "must not be empty");
   if (!isOneLine(name)) throw invalid("name", NOT_ONE_LINE);
   await ctx.store.tx(async (store) => {

@@ -88,9 +88,9 @@ async function correctHosts(tx: ServerTx, tally: Tally, signal: AbortSignal): Pr
     }
   for (const id of gone) tally.remove(id);
   for (const { id } of others) tally.remove(id);
-  for await (const some of parts(others, BATCH_SIZE)) {
+  for await (const batch of parts(others, BATCH_SIZE)) {
     if (signal.aborted) break;
-    await addHosts(tx, tally, some, async () => undefined);
+    await addHosts(tx, tally, batch, async () => undefined);
   }
   return pending;
 }
@@ -146,8 +146,8 @@ class Places {
   add(id: number, cve: string): void {
     const place = this.#placeOf.get(cve);
     if (place === undefined) return;
-    const own = this.#byId.get(id);
-    if (own) own.push(place);
+    const places = this.#byId.get(id);
+    if (places) places.push(place);
     else this.#byId.set(id, [place]);
   }
 
@@ -191,18 +191,18 @@ class Tally {
   }
 
   #scope(scope: number): Uint32Array {
-    const known = this.scopes.get(scope);
-    if (known !== undefined) return known;
-    const made = new Uint32Array(this.#cves.ids.length);
-    this.scopes.set(scope, made);
-    return made;
+    const existing = this.scopes.get(scope);
+    if (existing !== undefined) return existing;
+    const counts = new Uint32Array(this.#cves.ids.length);
+    this.scopes.set(scope, counts);
+    return counts;
   }
 
   /** Returns how many of the host's vulnerabilities are critical. */
   #count({ team, system, software }: CountedHost, step: 1 | -1): number {
     const { ofSoftware, ofSystems, isCritical } = this.#cves;
     const all = this.#scope(ALL_HOSTS);
-    const own = this.#scope(team);
+    const teamCounts = this.#scope(team);
     const countedFor = this.#countedFor;
     const turn = ++this.#turn;
     let critical = 0;
@@ -211,7 +211,7 @@ class Tally {
         if (countedFor[place] === turn) continue;
         countedFor[place] = turn;
         all[place]! += step;
-        own[place]! += step;
+        teamCounts[place]! += step;
         if (isCritical[place]) critical++;
       }
     };

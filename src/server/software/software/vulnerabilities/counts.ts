@@ -61,11 +61,11 @@ export async function addVulnerabilityCounts(
 }
 
 async function idsOfCves(tx: ServerTx, cves: readonly string[]): Promise<Map<string, number>> {
-  const found = new Map<string, number>();
-  for await (const some of parts([...new Set(cves)]))
-    for (const { id, cve } of await tx.vulnerabilities.pick(["id", "cve"], { where: oneOf("cve", some) }))
-      found.set(cve, id);
-  return found;
+  const ids = new Map<string, number>();
+  for await (const batch of parts([...new Set(cves)]))
+    for (const { id, cve } of await tx.vulnerabilities.pick(["id", "cve"], { where: oneOf("cve", batch) }))
+      ids.set(cve, id);
+  return ids;
 }
 
 interface VulnerabilityCounts {

@@ -12,13 +12,13 @@ export const CRITICAL_SCORE = 9;
 
 /** The critical CVEs among these. */
 async function criticalOf(tx: ServerTx, cves: Iterable<string>): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  for await (const some of parts([...new Set(cves)]))
+  const critical = new Set<string>();
+  for await (const batch of parts([...new Set(cves)]))
     for (const { cve } of await tx.vulnerabilities.pick(["cve"], {
-      where: and(oneOf("cve", some), gte("cvss_score", CRITICAL_SCORE)),
+      where: and(oneOf("cve", batch), gte("cvss_score", CRITICAL_SCORE)),
     }))
-      found.add(cve);
-  return found;
+      critical.add(cve);
+  return critical;
 }
 
 /** The critical vulnerabilities of versions. They are compared with each other: names, or places in a list. */
@@ -32,14 +32,14 @@ const storedCves = (tx: ServerTx): CriticalCves => ({
   ofSoftware: (ids) =>
     criticalPairs(
       ids,
-      (some) => tx.softwareCves.pick(["software_id", "cve"], { where: oneOf("software_id", some) }),
+      (batch) => tx.softwareCves.pick(["software_id", "cve"], { where: oneOf("software_id", batch) }),
       ({ software_id }) => software_id,
       tx,
     ),
   ofSystems: (ids) =>
     criticalPairs(
       ids,
-      (some) => tx.osCves.pick(["os_version_id", "cve"], { where: oneOf("os_version_id", some) }),
+      (batch) => tx.osCves.pick(["os_version_id", "cve"], { where: oneOf("os_version_id", batch) }),
       ({ os_version_id }) => os_version_id,
       tx,
     ),
@@ -55,16 +55,16 @@ const HOSTS = 50;
 export async function correctCritical(
   { store, clock }: Pick<Services, "clock"> & { readonly store: ServerTx },
   hostIds: readonly number[],
-  known?: CriticalCves,
+  criticalCves?: CriticalCves,
   signal?: AbortSignal,
 ): Promise<void> {
   for (let at = 0; at < hostIds.length && !signal?.aborted; at += HOSTS) {
-    const some = hostIds.slice(at, at + HOSTS);
+    const batch = hostIds.slice(at, at + HOSTS);
     await store.tx((tx) =>
-      storeCritical(tx, some, clock.iso(), () => countCritical(tx, some, known ?? storedCves(tx))),
+      storeCritical(tx, batch, clock.iso(), () => countCritical(tx, batch, criticalCves ?? storedCves(tx))),
     );
     // Without known CVEs, this is part of a transaction.
-    if (known !== undefined) await giveWay();
+    if (criticalCves !== undefined) await giveWay();
   }
 }
 
@@ -79,10 +79,10 @@ async function countCritical(
   const systems = await ofSystems([...new Set(hosts.flatMap(({ os_version_id }) => os_version_id ?? []))]);
   return new Map(
     hosts.map(({ id, os_version_id }) => {
-      const found = new Set(os_version_id === null ? [] : systems.get(os_version_id));
+      const cves = new Set(os_version_id === null ? [] : systems.get(os_version_id));
       for (const version of lists.get(id)?.software_ids ?? [])
-        for (const cve of software.get(version) ?? []) found.add(cve);
-      return [id, found.size];
+        for (const cve of software.get(version) ?? []) cves.add(cve);
+      return [id, cves.size];
     }),
   );
 }
@@ -93,14 +93,15 @@ async function criticalPairs<R extends { readonly cve: string }>(
   idOf: (row: R) => number,
   tx: ServerTx,
 ): Promise<Map<number, string[]>> {
-  const found = new Map<number, string[]>();
-  for await (const some of parts(ids)) {
-    const rows = await read(some);
+  const cvesById = new Map<number, string[]>();
+  for await (const batch of parts(ids)) {
+    const rows = await read(batch);
     const critical = await criticalOf(
       tx,
       rows.map(({ cve }) => cve),
     );
-    for (const row of rows) if (critical.has(row.cve)) found.set(idOf(row), [...(found.get(idOf(row)) ?? []), row.cve]);
+    for (const row of rows)
+      if (critical.has(row.cve)) cvesById.set(idOf(row), [...(cvesById.get(idOf(row)) ?? []), row.cve]);
   }
-  return found;
+  return cvesById;
 }

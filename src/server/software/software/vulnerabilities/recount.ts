@@ -44,9 +44,9 @@ export async function recountVulnerabilities(
   let isDone = false;
   try {
     const now = clock.iso();
-    const found = await countHosts(store, signal);
-    if (found === null) return false;
-    await correctCritical(services, found.otherwiseCritical, found.critical, signal);
+    const counts = await countHosts(store, signal);
+    if (counts === null) return false;
+    await correctCritical(services, counts.otherwiseCritical, counts.critical, signal);
     /** Only while no other server has begun to count all hosts. */
     const write = (work: (tx: ServerTx, state: State) => Promise<unknown>): Promise<boolean> =>
       store.tx(
@@ -58,13 +58,13 @@ export async function recountVulnerabilities(
         },
         { lock: VULNERABILITY_COUNTS_LOCK },
       );
-    const corrected = await correct(store, found, write, signal);
+    const corrected = await correct(store, counts, write, signal);
     if (corrected === null) return false;
     isDone = await write(async (tx, state) => {
       if (state.recounted_at !== null && corrected > 0)
         log.debug({ corrected }, "counts of vulnerabilities have changed");
       // Changes by transactions whose hosts have just been counted.
-      await removeVulnerabilityChanges(tx, found.pending);
+      await removeVulnerabilityChanges(tx, counts.pending);
       await changeState(tx, state, { counted_at: now, recounted_at: now, generation: generation + 1 });
     });
     return isDone;
@@ -110,8 +110,8 @@ async function correct(
   for (const [scope, sums] of differences) {
     const others = [...sums].filter(([, difference]) => difference !== 0);
     corrected += others.length;
-    for await (const some of parts(others, CORRECTED))
-      if (signal.aborted || !(await write((tx) => addToScope(tx, scope, new Map(some))))) return null;
+    for await (const batch of parts(others, CORRECTED))
+      if (signal.aborted || !(await write((tx) => addToScope(tx, scope, new Map(batch))))) return null;
   }
   return corrected;
 }

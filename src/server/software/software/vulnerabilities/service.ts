@@ -7,12 +7,12 @@ import { writeSeverities } from "./severity.ts";
 import { requestRecount } from "./state.ts";
 import { UNKNOWN_SCORE, UNKNOWN_TIME } from "./tables.ts";
 
-export interface FoundVulnerability {
+export interface CveMatch {
   readonly cve: string;
   readonly resolved_in_version: string | null;
 }
 
-interface StoredVulnerability extends FoundVulnerability {
+interface StoredVulnerability extends CveMatch {
   readonly id: number;
   readonly version: number;
 }
@@ -22,7 +22,7 @@ interface Rows {
   /** The versions that are not deleted. */
   existing(versions: readonly number[]): Promise<number[]>;
   list(versions: readonly number[]): Promise<StoredVulnerability[]>;
-  put(found: readonly Omit<StoredVulnerability, "id">[]): Promise<unknown>;
+  put(vulnerabilities: readonly Omit<StoredVulnerability, "id">[]): Promise<unknown>;
   remove(ids: readonly number[]): Promise<unknown>;
 }
 
@@ -36,9 +36,13 @@ const rowsOf = {
       (await tx.softwareCves.pick([...columns, "software_id"], { where: oneOf("software_id", versions) })).map(
         ({ id, cve, resolved_in_version, software_id: version }) => ({ id, cve, resolved_in_version, version }),
       ),
-    put: (found) =>
+    put: (vulnerabilities) =>
       tx.softwareCves.upsert(
-        found.map(({ version: software_id, cve, resolved_in_version }) => ({ software_id, cve, resolved_in_version })),
+        vulnerabilities.map(({ version: software_id, cve, resolved_in_version }) => ({
+          software_id,
+          cve,
+          resolved_in_version,
+        })),
         { on: ["software_id", "cve"], returning: [] },
       ),
     remove: (ids) => tx.softwareCves.delete(oneOf("id", ids)),
@@ -50,9 +54,9 @@ const rowsOf = {
       (await tx.osCves.pick([...columns, "os_version_id"], { where: oneOf("os_version_id", versions) })).map(
         ({ id, cve, resolved_in_version, os_version_id: version }) => ({ id, cve, resolved_in_version, version }),
       ),
-    put: (found) =>
+    put: (vulnerabilities) =>
       tx.osCves.upsert(
-        found.map(({ version: os_version_id, cve, resolved_in_version }) => ({
+        vulnerabilities.map(({ version: os_version_id, cve, resolved_in_version }) => ({
           os_version_id,
           cve,
           resolved_in_version,
@@ -70,9 +74,9 @@ export const replaceVulnerabilities = (
   tx: ServerTx,
   kind: Kind,
   id: number,
-  found: readonly FoundVulnerability[],
+  matches: readonly CveMatch[],
   now: string,
-): Promise<string[]> => replaceVulnerabilitiesOfAll(tx, kind, new Map([[id, found]]), now);
+): Promise<string[]> => replaceVulnerabilitiesOfAll(tx, kind, new Map([[id, matches]]), now);
 
 interface Change {
   /** Ids of rows. */
@@ -82,25 +86,21 @@ interface Change {
 }
 
 /** Called for each of many thousand versions, so it makes no values that it does not return. */
-function changeOf(
-  version: number,
-  stored: readonly StoredVulnerability[],
-  found: readonly FoundVulnerability[],
-): Change {
-  const wanted = new Map<string, string | null>();
-  for (const { cve, resolved_in_version } of found) wanted.set(cve.toUpperCase(), resolved_in_version);
+function changeOf(version: number, stored: readonly StoredVulnerability[], matches: readonly CveMatch[]): Change {
+  const resolvedIn = new Map<string, string | null>();
+  for (const { cve, resolved_in_version } of matches) resolvedIn.set(cve.toUpperCase(), resolved_in_version);
   const gone: number[] = [];
   const changed: Omit<StoredVulnerability, "id">[] = [];
-  const known = new Set<string>();
+  const unchanged = new Set<string>();
   for (const { id, cve, resolved_in_version: before } of stored) {
-    const resolved_in_version = wanted.get(cve);
+    const resolved_in_version = resolvedIn.get(cve);
     if (resolved_in_version === undefined) gone.push(id);
     else if (resolved_in_version !== before) changed.push({ version, cve, resolved_in_version });
-    known.add(cve);
+    unchanged.add(cve);
   }
   const fresh: string[] = [];
-  wanted.forEach((resolved_in_version, cve) => {
-    if (known.has(cve)) return;
+  resolvedIn.forEach((resolved_in_version, cve) => {
+    if (unchanged.has(cve)) return;
     fresh.push(cve);
     changed.push({ version, cve, resolved_in_version });
   });
@@ -115,10 +115,10 @@ function changeOf(
 export async function replaceVulnerabilitiesOfAll(
   tx: ServerTx,
   kind: Kind,
-  found: ReadonlyMap<number, readonly FoundVulnerability[]>,
+  matches: ReadonlyMap<number, readonly CveMatch[]>,
   now: string,
 ): Promise<string[]> {
-  const { fresh, others } = await replacePairs(tx, kind, found, now);
+  const { fresh, others } = await replacePairs(tx, kind, matches, now);
   if (others.length === 0) return [];
   if (kind === "software") await writeSeverities(tx, others);
   await requestRecount(tx);
@@ -128,7 +128,7 @@ export async function replaceVulnerabilitiesOfAll(
 /** What a comparison of software versions with vulnerability data has found, by their ids. */
 export interface Comparison {
   /** The vulnerabilities of versions that had others before. */
-  readonly found: ReadonlyMap<number, readonly FoundVulnerability[]>;
+  readonly matches: ReadonlyMap<number, readonly CveMatch[]>;
   /** What is known about CVEs among them. */
   readonly details: readonly VulnerabilityMetadata[];
   /** The products of versions as which they were compared. */
@@ -138,10 +138,10 @@ export interface Comparison {
 /** Stores a comparison like `replaceVulnerabilitiesOfAll`, `setMetadata` and `writeSeverities`, but writes each version once. */
 export async function storeComparison(
   tx: ServerTx,
-  { found, details, products }: Comparison,
+  { matches, details, products }: Comparison,
   now: string,
 ): Promise<void> {
-  const { others } = await replacePairs(tx, "software", found, now);
+  const { others } = await replacePairs(tx, "software", matches, now);
   await setMetadata(tx, details);
   await writeSeverities(tx, others, products);
   if (others.length > 0) await requestRecount(tx);
@@ -151,14 +151,14 @@ export async function storeComparison(
 async function replacePairs(
   tx: ServerTx,
   kind: Kind,
-  found: ReadonlyMap<number, readonly FoundVulnerability[]>,
+  matches: ReadonlyMap<number, readonly CveMatch[]>,
   now: string,
 ): Promise<{ readonly fresh: string[]; readonly others: number[] }> {
   const rows = rowsOf[kind](tx);
-  const stored = groupBy(await rows.list([...found.keys()]), ({ version }) => version);
+  const stored = groupBy(await rows.list([...matches.keys()]), ({ version }) => version);
   const changes = new Map<number, Change>();
-  for await (const [version, wanted] of inTurns(found)) {
-    const change = changeOf(version, stored.get(version) ?? [], wanted);
+  for await (const [version, desired] of inTurns(matches)) {
+    const change = changeOf(version, stored.get(version) ?? [], desired);
     if (change.gone.length + change.changed.length > 0) changes.set(version, change);
   }
   if (changes.size === 0) return { fresh: [], others: [] };
@@ -167,13 +167,13 @@ async function replacePairs(
 
   // In one order, so that transactions that store the same CVEs wait for each other only one way.
   const fresh = [...new Set(all.flatMap((change) => change.fresh))].sort();
-  for await (const some of parts(fresh))
+  for await (const batch of parts(fresh))
     await tx.vulnerabilities.upsert(
-      some.map((cve) => ({ cve, created_at: now })),
+      batch.map((cve) => ({ cve, created_at: now })),
       { on: ["cve"], set: [], returning: [] },
     );
-  for await (const some of parts(all.flatMap(({ gone }) => gone))) await rows.remove(some);
-  for await (const some of parts(all.flatMap(({ changed }) => changed))) await rows.put(some);
+  for await (const batch of parts(all.flatMap(({ gone }) => gone))) await rows.remove(batch);
+  for await (const batch of parts(all.flatMap(({ changed }) => changed))) await rows.put(batch);
   const others = existing.filter((_, i) => all[i]!.gone.length + all[i]!.fresh.length > 0);
   return { fresh, others };
 }
@@ -194,17 +194,17 @@ export interface VulnerabilityMetadata {
  */
 export async function setMetadata(tx: ServerTx, records: readonly VulnerabilityMetadata[]): Promise<number> {
   let changed = 0;
-  for await (const some of parts(records)) {
+  for await (const batch of parts(records)) {
     const next = new Map(
-      some.map((one) => [
-        one.cve.toUpperCase(),
+      batch.map((record) => [
+        record.cve.toUpperCase(),
         {
           is_described: true,
-          cvss_score: one.cvss_score ?? UNKNOWN_SCORE,
-          epss_probability: one.epss_probability ?? UNKNOWN_SCORE,
-          cisa_known_exploit: one.cisa_known_exploit,
-          cve_published: one.cve_published ?? UNKNOWN_TIME,
-          cve_description: one.cve_description ?? "",
+          cvss_score: record.cvss_score ?? UNKNOWN_SCORE,
+          epss_probability: record.epss_probability ?? UNKNOWN_SCORE,
+          cisa_known_exploit: record.cisa_known_exploit,
+          cve_published: record.cve_published ?? UNKNOWN_TIME,
+          cve_description: record.cve_description ?? "",
         },
       ]),
     );

@@ -5,9 +5,9 @@ import { gt, oneOf } from "../../../platform/store/query.ts";
 import { requestRecount } from "./state.ts";
 import { notVulnerable, type Severity, writeVersions } from "./write-severities.ts";
 
-type KnownSeverity = Omit<Severity, "id" | "is_vulnerable">;
+type CveSeverity = Omit<Severity, "id" | "is_vulnerable">;
 
-const known = ["cve", "cvss_score", "epss_probability", "cisa_known_exploit", "cve_published"] as const;
+const severityColumns = ["cve", "cvss_score", "epss_probability", "cisa_known_exploit", "cve_published"] as const;
 
 /**
  * Must run in the transaction that changes the vulnerabilities of these versions. Versions of which products are given
@@ -20,28 +20,29 @@ export async function writeSeverities(
 ): Promise<void> {
   const pairs = await tx.softwareCves.pick(["software_id", "cve"], { where: oneOf("software_id", softwareIds) });
   const cves = [...new Set(pairs.map(({ cve }) => cve))];
-  const details = new Map<string, KnownSeverity>();
-  for await (const some of parts(cves))
-    for (const row of await tx.vulnerabilities.pick(known, { where: oneOf("cve", some) })) details.set(row.cve, row);
+  const details = new Map<string, CveSeverity>();
+  for await (const batch of parts(cves))
+    for (const row of await tx.vulnerabilities.pick(severityColumns, { where: oneOf("cve", batch) }))
+      details.set(row.cve, row);
   await writeVersions(tx, worstOf(softwareIds, pairs, details), products);
 }
 
 function worstOf(
   ids: readonly number[],
   pairs: readonly { software_id: number; cve: string }[],
-  details: ReadonlyMap<string, KnownSeverity>,
+  details: ReadonlyMap<string, CveSeverity>,
 ): Severity[] {
   const worst = new Map<number, Severity>(ids.map((id) => [id, { id, ...notVulnerable }]));
   for (const { software_id: id, cve } of pairs) {
     const before = worst.get(id) ?? { id, ...notVulnerable };
-    const one = details.get(cve) ?? notVulnerable;
+    const severity = details.get(cve) ?? notVulnerable;
     worst.set(id, {
       id,
       is_vulnerable: true,
-      cvss_score: Math.max(before.cvss_score, one.cvss_score),
-      epss_probability: Math.max(before.epss_probability, one.epss_probability),
-      cisa_known_exploit: before.cisa_known_exploit || one.cisa_known_exploit,
-      cve_published: before.cve_published > one.cve_published ? before.cve_published : one.cve_published,
+      cvss_score: Math.max(before.cvss_score, severity.cvss_score),
+      epss_probability: Math.max(before.epss_probability, severity.epss_probability),
+      cisa_known_exploit: before.cisa_known_exploit || severity.cisa_known_exploit,
+      cve_published: before.cve_published > severity.cve_published ? before.cve_published : severity.cve_published,
     });
   }
   return [...worst.values()];

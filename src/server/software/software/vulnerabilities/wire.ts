@@ -41,7 +41,7 @@ export function detailsOf(row: DescribedRow | undefined): CveDetails {
 }
 
 /** A vulnerability of one version. */
-export interface OwnCve {
+export interface VersionCve {
   readonly cve: string;
   readonly resolved_in_version: string | null;
 }
@@ -50,29 +50,29 @@ export interface OwnCve {
 export async function ownCves(
   { softwareCves }: Pick<ServerTx, "softwareCves">,
   versionIds: Iterable<number>,
-): Promise<Map<number, OwnCve[]>> {
-  const found = new Map<number, OwnCve[]>();
-  for await (const some of parts([...new Set(versionIds)])) {
+): Promise<Map<number, VersionCve[]>> {
+  const cvesByVersion = new Map<number, VersionCve[]>();
+  for await (const batch of parts([...new Set(versionIds)])) {
     const rows = await softwareCves.pick(["software_id", "cve", "resolved_in_version"], {
-      where: oneOf("software_id", some),
+      where: oneOf("software_id", batch),
     });
-    for (const [id, own] of groupBy(rows, ({ software_id }) => software_id)) found.set(id, own);
+    for (const [id, cves] of groupBy(rows, ({ software_id }) => software_id)) cvesByVersion.set(id, cves);
   }
-  for (const own of found.values()) own.sort((a, b) => compareText(a.cve, b.cve));
-  return found;
+  for (const cves of cvesByVersion.values()) cves.sort((a, b) => compareText(a.cve, b.cve));
+  return cvesByVersion;
 }
 
 /** Renders vulnerabilities of versions; reads what is known about these CVEs once. Dated: with the first finding. */
 export async function vulnerabilityRenderer(
   ctx: Pick<Context, "license"> & { readonly store: Pick<ServerTx, "vulnerabilities"> },
-  own: Iterable<OwnCve>,
+  versionCves: Iterable<VersionCve>,
   { isDated = false } = {},
-): Promise<(own: OwnCve) => Vulnerability> {
+): Promise<(versionCve: VersionCve) => Vulnerability> {
   const premium = isPremium(ctx);
   const rows = new Map<string, VulnerabilityRow>();
   if (premium || isDated)
-    for await (const some of parts([...new Set([...own].map(({ cve }) => cve))]))
-      for (const row of await ctx.store.vulnerabilities.list({ where: oneOf("cve", some) })) rows.set(row.cve, row);
+    for await (const batch of parts([...new Set([...versionCves].map(({ cve }) => cve))]))
+      for (const row of await ctx.store.vulnerabilities.list({ where: oneOf("cve", batch) })) rows.set(row.cve, row);
   return ({ cve, resolved_in_version }) => {
     const row = rows.get(cve);
     return {

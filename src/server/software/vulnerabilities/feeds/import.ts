@@ -75,15 +75,15 @@ async function importFeed(services: Services, { source, thread, feed, row, signa
     return;
   }
 
-  const made = { blob: "", size: 0, records: 0, digest: "", error: "" };
+  const imported = { blob: "", size: 0, records: 0, digest: "", error: "" };
   // Without a reference file, an unchanged feed has to be read again.
-  const known = row.blob === "" ? { etag: "", last_modified: "" } : row;
-  const result = await source.read(feed, known, signal, async ({ path, total }) => {
+  const version = row.blob === "" ? { etag: "", last_modified: "" } : row;
+  const result = await source.read(feed, version, signal, async ({ path, total }) => {
     await set(services, row, { state: "importing", bytes_read: 0, bytes_total: total });
-    made.blob = `${BLOBS}${feed.name}.${randomBytes(8).toString("hex")}`;
+    imported.blob = `${BLOBS}${feed.name}.${randomBytes(8).toString("hex")}`;
     const file = { kind: feed.kind, path, isGzip: feed.path.endsWith(".gz"), digest };
-    const parts = filePartsOf(services, { thread, row }, file, (summary) => Object.assign(made, summary));
-    made.size = (await blobs.put(made.blob, parts, { maxBytes: FILE_MAX })).size;
+    const parts = filePartsOf(services, { thread, row }, file, (summary) => Object.assign(imported, summary));
+    imported.size = (await blobs.put(imported.blob, parts, { maxBytes: FILE_MAX })).size;
   });
   if (result.status !== "read") {
     // A file that disappears from a mirror takes nothing away.
@@ -92,14 +92,21 @@ async function importFeed(services: Services, { source, thread, feed, row, signa
     return;
   }
   const { etag, last_modified } = result;
-  await set(services, row, { ...checked, ...made, etag, last_modified, state: "current", imported_at: clock.iso() });
+  await set(services, row, {
+    ...checked,
+    ...imported,
+    etag,
+    last_modified,
+    state: "current",
+    imported_at: clock.iso(),
+  });
   if (row.blob !== "") await blobs.delete(row.blob);
 }
 
 /** The line `sha256:` of a .meta file. */
 function digestIn(meta: string | null): string | null {
-  const found = meta === null ? null : /^sha256:([0-9a-f]{64})\s*$/im.exec(meta);
-  return found?.[1]?.toLowerCase() ?? null;
+  const match = meta === null ? null : /^sha256:([0-9a-f]{64})\s*$/im.exec(meta);
+  return match?.[1]?.toLowerCase() ?? null;
 }
 
 /** The bytes of the feed's reference file; notes now and then how much of the feed was read. */

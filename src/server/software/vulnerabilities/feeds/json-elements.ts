@@ -18,7 +18,7 @@ export async function* jsonElements(
   chunks: AsyncIterable<Buffer>,
   member: string,
 ): AsyncGenerator<unknown, void, undefined> {
-  const wanted = Buffer.from(member);
+  const memberName = Buffer.from(member);
   let kept: Buffer[] = [];
   let keptBytes = 0;
   let depth = 0;
@@ -50,7 +50,7 @@ export async function* jsonElements(
         depth++;
         if (depth > DEPTH_MAX) throw new FeedError("the JSON is nested too deeply");
         if (depth === 1 && byte === OPEN_BRACKET) throw new FeedError("the JSON is no object");
-        if (depth === 2) isWanted = byte === OPEN_BRACKET && wanted.equals(Buffer.from(name));
+        if (depth === 2) isWanted = byte === OPEN_BRACKET && memberName.equals(Buffer.from(name));
         if (depth === 2 && isWanted) wasFound = true;
         if (depth === 3 && isWanted) from = at;
       } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {

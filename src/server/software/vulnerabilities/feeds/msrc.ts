@@ -34,9 +34,9 @@ const serviced: readonly (readonly { readonly release: RegExp; readonly build: s
 function buildOf(product: string, fixed: string): { readonly build: string; readonly fixed: string } | null {
   const [, build, revision] = BUILD.exec(fixed) ?? [];
   if (build === undefined) return null;
-  const neighbours = serviced.find((group) => group.some((one) => one.build === build)) ?? [];
-  const own = neighbours.find(({ release }) => release.test(product))?.build ?? build;
-  return { build: own, fixed: `${own}.${revision}` };
+  const neighbours = serviced.find((group) => group.some((system) => system.build === build)) ?? [];
+  const reportedBuild = neighbours.find(({ release }) => release.test(product))?.build ?? build;
+  return { build: reportedBuild, fixed: `${reportedBuild}.${revision}` };
 }
 
 /** A document has some megabytes, and products at its start, so it is read as a whole. */
@@ -82,9 +82,9 @@ function* fixesOf(
     for (const id of listIn(remediation.ProductID)) {
       const name = typeof id === "string" ? names.get(id) : undefined;
       if (name === undefined || !name.startsWith("Windows")) continue;
-      const own = buildOf(name, named);
-      if (own === null) continue;
-      const { build, fixed } = own;
+      const parts = buildOf(name, named);
+      if (parts === null) continue;
+      const { build, fixed } = parts;
       const key = buildKey(build, name.includes("Server"));
       if (written.has(`${key} ${fixed}`)) continue;
       written.add(`${key} ${fixed}`);

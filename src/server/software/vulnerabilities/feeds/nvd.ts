@@ -34,7 +34,7 @@ function* entriesOf(cve: Record<string, unknown>): Generator<Entry, void, undefi
 }
 
 function aboutCve(cve: Record<string, unknown>): CveRecord {
-  const english = listIn(cve.descriptions).find((one) => isRecord(one) && one.lang === "en");
+  const english = listIn(cve.descriptions).find((description) => isRecord(description) && description.lang === "en");
   const text = isRecord(english) ? nonEmptyText(english.value) : null;
   const published = nonEmptyText(cve.published);
   const score = scoreOf(cve.metrics);
@@ -136,12 +136,12 @@ function addConfiguration(
     if (!isVulnerable || (part !== "a" && !(part === "o" && vendor === "apple" && ownSystems.has(product)))) continue;
     const systemsText = [...on].sort().join(",");
     const key = `${productKey(part, vendor, product)}|${systemsText}`;
-    let found = products.get(key);
-    if (!found) {
-      found = { value: { cve, ranges: [], ...(on.size === 0 ? {} : { on: [...on].sort() }) }, ranges: [] };
-      products.set(key, found);
+    let entry = products.get(key);
+    if (!entry) {
+      entry = { value: { cve, ranges: [], ...(on.size === 0 ? {} : { on: [...on].sort() }) }, ranges: [] };
+      products.set(key, entry);
     }
-    found.ranges.push(range);
+    entry.ranges.push(range);
   }
 }
 

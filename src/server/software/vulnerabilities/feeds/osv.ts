@@ -71,10 +71,10 @@ export function* advisoryEntries(advisory: unknown): Generator<Entry, void, unde
     const versions = listIn(affected.versions).filter(isVersion);
     if (ranges.length === 0 && versions.length === 0) continue;
     const value: PackageRecord = { cves, ranges, ...(ranges.length === 0 ? { versions } : {}) };
-    const own = nameIn(system, name);
-    yield { key: packageKey(system, own), value };
+    const packageName = nameIn(system, name);
+    yield { key: packageKey(system, packageName), value };
     for (const [binary, fixed] of binariesOf(affected.ecosystem_specific))
-      if (binary !== own)
+      if (binary !== packageName)
         yield {
           key: packageKey(system, binary),
           value: fixed === null ? value : { ...value, ranges: withFix(ranges, fixed) },
@@ -89,8 +89,8 @@ const nameIn = (ecosystem: string, name: string): string =>
   ecosystem === "PyPI" ? name.toLowerCase().replaceAll(/[-_.]+/g, "-") : name;
 
 function cvesOf({ id, aliases, upstream, related }: Record<string, unknown>): string[] {
-  const own = [id, ...listIn(aliases), ...listIn(upstream)].filter(isCve);
-  return [...new Set(own.length > 0 ? own : listIn(related).filter(isCve))];
+  const cves = [id, ...listIn(aliases), ...listIn(upstream)].filter(isCve);
+  return [...new Set(cves.length > 0 ? cves : listIn(related).filter(isCve))];
 }
 
 /** The ecosystem with the release that hosts report, or null if no host can be matched with it. */
@@ -108,7 +108,7 @@ export function ecosystemOf(ecosystem: string): string | null {
 type Range = PackageRecord["ranges"][number];
 
 function rangesOf(ranges: unknown): Range[] {
-  const found: Range[] = [];
+  const collected: Range[] = [];
   for (const range of listIn(ranges)) {
     if (!isRecord(range) || (range.type !== "ECOSYSTEM" && range.type !== "SEMVER")) continue;
     let introduced: string | null = null;
@@ -118,19 +118,19 @@ function rangesOf(ranges: unknown): Range[] {
       continue;
     for (const event of events) {
       if (typeof event.introduced === "string") {
-        if (introduced !== null) found.push([introduced, null, null]);
+        if (introduced !== null) collected.push([introduced, null, null]);
         introduced = event.introduced;
       } else if (introduced !== null && typeof event.fixed === "string") {
-        found.push([introduced, event.fixed, null]);
+        collected.push([introduced, event.fixed, null]);
         introduced = null;
       } else if (introduced !== null && typeof event.last_affected === "string") {
-        found.push([introduced, null, event.last_affected]);
+        collected.push([introduced, null, event.last_affected]);
         introduced = null;
       }
     }
-    if (introduced !== null) found.push([introduced, null, null]);
+    if (introduced !== null) collected.push([introduced, null, null]);
   }
-  return found;
+  return collected;
 }
 
 /** Binary packages of a source package, with the version that has the fix: Ubuntu lists them. */

@@ -50,11 +50,11 @@ export async function* readFeed(
       records++;
       yield entry;
     }
-    const found = { records, error: tally.result(), digest: hash.digest("hex") };
-    if (feed.digest !== null && found.digest !== feed.digest)
+    const result = { records, error: tally.result(), digest: hash.digest("hex") };
+    if (feed.digest !== null && result.digest !== feed.digest)
       throw new FeedError("the file's SHA-256 digest is not the one of its .meta file");
     if (records === 0) throw new FeedError("the file has no entries that can be used");
-    summary = found;
+    summary = result;
   };
   yield* tableFile(checked());
   return summary!;

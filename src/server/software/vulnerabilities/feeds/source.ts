@@ -36,7 +36,7 @@ export interface FeedSource {
   /** Reads the feed's file unless it is the known one. What `receive` throws is thrown as it is. */
   read(
     feed: Feed,
-    known: FeedVersion,
+    previous: FeedVersion,
     signal: AbortSignal,
     receive: (file: LocalFile) => Promise<void>,
   ): Promise<ReadResult>;
@@ -130,13 +130,13 @@ function folderSource(folder: string): FeedSource {
     }
   };
   return {
-    async read({ path }, known, _signal, receive) {
+    async read({ path }, previous, _signal, receive) {
       const file = placeOf(path);
       const info = await sizeOf(file);
       if (info === null) return { status: "missing" };
       if (info.size > FILE_MAX) throw new FeedError(`${file} is larger than ${FILE_MAX} bytes`);
       const etag = `${info.size}-${Math.floor(info.mtimeMs)}`;
-      if (etag === known.etag) return { status: "unchanged" };
+      if (etag === previous.etag) return { status: "unchanged" };
       await receive({ path: file, total: info.size });
       return { status: "read", etag, last_modified: "" };
     },

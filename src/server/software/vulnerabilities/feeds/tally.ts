@@ -21,8 +21,8 @@ export class Tally {
   /** At the end of the file: what was left out, or nothing. Throws if that is more than one entry in a hundred. */
   result(): string {
     if (this.#unreadable === 0) return "";
-    const found = `${this.#unreadable} of ${this.#all} entries cannot be read (the first: ${this.#first})`;
-    if (this.#unreadable > this.#all * SHARE_MAX) throw new FeedError(found);
-    return `${found} and were left out`;
+    const summary = `${this.#unreadable} of ${this.#all} entries cannot be read (the first: ${this.#first})`;
+    if (this.#unreadable > this.#all * SHARE_MAX) throw new FeedError(summary);
+    return `${summary} and were left out`;
   }
 }

@@ -8,14 +8,14 @@ import type { RowOf } from "../../../platform/store/table.ts";
 import type { software } from "../../software/tables.ts";
 import {
   type Comparison,
-  type FoundVulnerability,
+  type CveMatch,
   replaceVulnerabilities,
   setMetadata,
   storeComparison,
   type VulnerabilityMetadata,
 } from "../../software/vulnerabilities/service.ts";
 import type { Comparer } from "./compare.ts";
-import type { FoundCves } from "./packages.ts";
+import type { CveFixes } from "./packages.ts";
 import type { Releases } from "./releases.ts";
 import type { MatchedSoftware, SoftwareRow } from "./software.ts";
 import type { System } from "./systems.ts";
@@ -90,9 +90,9 @@ export async function storeResults(
   });
   await turn();
   const before = groupBy(stored, ({ software_id }) => software_id);
-  const changed = new Map<number, FoundCves>();
-  for (const [id, { found }] of results) {
-    if (differs(found, before.get(id) ?? [])) changed.set(id, found);
+  const changed = new Map<number, CveFixes>();
+  for (const [id, { cves }] of results) {
+    if (differs(cves, before.get(id) ?? [])) changed.set(id, cves);
     await turn();
   }
   const fresh = freshIn(changed, before);
@@ -102,9 +102,9 @@ export async function storeResults(
       changed.has(id) || !is_matched || generated_cpe !== (results.get(id)?.cpe ?? generated_cpe),
   );
   const now = services.clock.iso();
-  for (const some of groupsOf(other, changed, BATCH_SIZE_BY_ENGINE[store.engine])) {
+  for (const batch of groupsOf(other, changed, BATCH_SIZE_BY_ENGINE[store.engine])) {
     if (signal.aborted) return false;
-    await store.tx((tx) => storeComparison(tx, comparisonOf(some, results, changed, details), now));
+    await store.tx((tx) => storeComparison(tx, comparisonOf(batch, results, changed, details), now));
     await step();
   }
   if (also !== undefined) await store.tx(also);
@@ -114,7 +114,7 @@ export async function storeResults(
 /** Splits the versions by what is to be stored: while a transaction runs, other requests may have to wait. */
 function* groupsOf(
   rows: readonly MatchedRow[],
-  changed: ReadonlyMap<number, FoundCves>,
+  changed: ReadonlyMap<number, CveFixes>,
   most: number,
 ): Generator<readonly MatchedRow[]> {
   let group: MatchedRow[] = [];
@@ -133,36 +133,36 @@ function* groupsOf(
 function comparisonOf(
   rows: readonly MatchedRow[],
   results: ReadonlyMap<number, MatchedSoftware>,
-  changed: ReadonlyMap<number, FoundCves>,
+  changed: ReadonlyMap<number, CveFixes>,
   details: ReadonlyMap<string, VulnerabilityMetadata>,
 ): Comparison {
-  const found = new Map<number, readonly FoundVulnerability[]>();
+  const matches = new Map<number, readonly CveMatch[]>();
   const products = new Map<number, string>();
   const described = new Map<string, VulnerabilityMetadata>();
   for (const { id, generated_cpe } of rows) {
     products.set(id, results.get(id)?.cpe ?? generated_cpe);
-    const own = changed.get(id);
-    if (own === undefined) continue;
-    found.set(id, storedForm(own));
-    for (const cve of own.keys()) {
-      const one = details.get(cve);
-      if (one !== undefined) described.set(cve, one);
+    const cves = changed.get(id);
+    if (cves === undefined) continue;
+    matches.set(id, storedForm(cves));
+    for (const cve of cves.keys()) {
+      const metadata = details.get(cve);
+      if (metadata !== undefined) described.set(cve, metadata);
     }
   }
-  return { found, details: [...described.values()], products };
+  return { matches, details: [...described.values()], products };
 }
 
 const byCve = (details: readonly VulnerabilityMetadata[]): ReadonlyMap<string, VulnerabilityMetadata> =>
-  new Map(details.map((one) => [one.cve, one]));
+  new Map(details.map((metadata) => [metadata.cve, metadata]));
 
 /** The CVEs of which nothing is stored yet. The others are described again after a comparison (run.ts). */
 async function notDescribed(store: ServerTx, cves: ReadonlySet<string>): Promise<Set<string>> {
-  const wanted = new Set(cves);
-  for await (const some of parts([...cves])) {
-    const where = and(oneOf("cve", some), eq("is_described", true));
-    for (const { cve } of await store.vulnerabilities.pick(["cve"], { where })) wanted.delete(cve);
+  const undescribed = new Set(cves);
+  for await (const batch of parts([...cves])) {
+    const where = and(oneOf("cve", batch), eq("is_described", true));
+    for (const { cve } of await store.vulnerabilities.pick(["cve"], { where })) undescribed.delete(cve);
   }
-  return wanted;
+  return undescribed;
 }
 
 interface StoredCve {
@@ -170,21 +170,21 @@ interface StoredCve {
   readonly resolved_in_version: string | null;
 }
 
-const storedForm = (found: FoundCves) =>
-  [...found].slice(0, FOUND_MAX).map(([cve, resolved_in_version]) => ({ cve, resolved_in_version }));
+const storedForm = (cves: CveFixes) =>
+  [...cves].slice(0, FOUND_MAX).map(([cve, resolved_in_version]) => ({ cve, resolved_in_version }));
 
-const differs = (found: FoundCves, stored: readonly StoredCve[]): boolean =>
-  Math.min(found.size, FOUND_MAX) !== stored.length ||
-  stored.some(({ cve, resolved_in_version }) => found.get(cve) !== resolved_in_version);
+const differs = (cves: CveFixes, stored: readonly StoredCve[]): boolean =>
+  Math.min(cves.size, FOUND_MAX) !== stored.length ||
+  stored.some(({ cve, resolved_in_version }) => cves.get(cve) !== resolved_in_version);
 
 function freshIn(
-  changed: ReadonlyMap<number, FoundCves>,
+  changed: ReadonlyMap<number, CveFixes>,
   before: ReadonlyMap<number, readonly StoredCve[]>,
 ): ReadonlySet<string> {
   const fresh = new Set<string>();
-  for (const [id, found] of changed) {
+  for (const [id, cves] of changed) {
     const old = new Set((before.get(id) ?? []).map(({ cve }) => cve));
-    for (const cve of found.keys()) if (!old.has(cve)) fresh.add(cve);
+    for (const cve of cves.keys()) if (!old.has(cve)) fresh.add(cve);
   }
   return fresh;
 }
@@ -197,10 +197,10 @@ export async function matchSystems(
 ): Promise<void> {
   for (const row of rows) {
     if (signal.aborted) return;
-    const found = await comparer.compareSystem(row);
-    const details = await comparer.describe([...found.keys()]);
+    const cves = await comparer.compareSystem(row);
+    const details = await comparer.describe([...cves.keys()]);
     await store.tx(async (tx) => {
-      await replaceVulnerabilities(tx, "os", row.id, storedForm(found), clock.iso());
+      await replaceVulnerabilities(tx, "os", row.id, storedForm(cves), clock.iso());
       await setMetadata(tx, details);
     });
     await giveWay();

@@ -2,7 +2,7 @@
 // runs in a thread of its own (compare.thread.ts), and for the versions that a host has reported in the server's.
 import type { VulnerabilityMetadata } from "../../software/vulnerabilities/service.ts";
 import type { Library } from "../reference/library.ts";
-import type { FoundCves } from "./packages.ts";
+import type { CveFixes } from "./packages.ts";
 import { type MatchedSoftware, matchSoftware, type SoftwareRow } from "./software.ts";
 import { matchSystem, type System } from "./systems.ts";
 
@@ -18,7 +18,7 @@ export interface ComparisonResults {
 
 export interface Comparer {
   compare(rows: readonly ComparedRow[]): Promise<ComparisonResults>;
-  compareSystem(system: System): Promise<FoundCves>;
+  compareSystem(system: System): Promise<CveFixes>;
   /** What is known about the CVEs; unknown ones are left out. */
   describe(cves: readonly string[]): Promise<VulnerabilityMetadata[]>;
 }
@@ -40,12 +40,12 @@ export const comparerOf = (library: Library, turn: () => Promise<unknown>): Comp
   },
   compareSystem: ({ name, version, platform }) => matchSystem(library, { name, version, platform }),
   async describe(cves) {
-    const found: VulnerabilityMetadata[] = [];
+    const descriptions: VulnerabilityMetadata[] = [];
     for (const cve of cves) {
       const record = await library.cve(cve);
       await turn();
       if (record === null) continue;
-      found.push({
+      descriptions.push({
         cve,
         cvss_score: record.score ?? null,
         epss_probability: record.epss ?? null,
@@ -54,6 +54,6 @@ export const comparerOf = (library: Library, turn: () => Promise<unknown>): Comp
         cve_description: record.text ?? null,
       });
     }
-    return found;
+    return descriptions;
   },
 });

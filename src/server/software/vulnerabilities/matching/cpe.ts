@@ -33,14 +33,14 @@ function endOf(range: CpeRange, target: Target): string | null | undefined {
 /** The version that resolves the vulnerability, null if none is known; undefined: the target is not vulnerable. */
 export function resolvedIn(record: ProductRecord, target: Target): string | null | undefined {
   if (record.on !== undefined && target.platform !== "" && !record.on.includes(target.platform)) return undefined;
-  let found: string | null | undefined;
+  let resolution: string | null | undefined;
   for (const range of record.ranges) {
     const end = endOf(range, target);
     if (end === undefined) continue;
     if (end !== null) return end;
-    found = null;
+    resolution = null;
   }
-  return found;
+  return resolution;
 }
 
 /** Whether any range of the product is about such a target, whatever its version. */

@@ -37,12 +37,12 @@ const SUFFIXES: ReadonlySet<string> = new Set(["for", "on", "mac", "macos", "win
 /** Names that a product may have in NVD: as it is, without its vendor, without numbers, without its system. */
 export function productNames(name: string, vendors: readonly string[]): string[] {
   const words = wordsOf(name);
-  const found: string[] = [];
-  const add = (some: readonly string[]) => {
-    if (some.length === 0) return;
+  const products: string[] = [];
+  const add = (part: readonly string[]) => {
+    if (part.length === 0) return;
     for (const separator of ["_", "-"]) {
-      const product = some.join(separator);
-      if (product.length > 1 && product.length <= 100 && !found.includes(product)) found.push(product);
+      const product = part.join(separator);
+      if (product.length > 1 && product.length <= 100 && !products.includes(product)) products.push(product);
     }
   };
   const variants = [words];
@@ -56,7 +56,7 @@ export function productNames(name: string, vendors: readonly string[]): string[]
     const end = plain.findLastIndex((word) => !SUFFIXES.has(word));
     add(plain.slice(0, end + 1));
   }
-  return found;
+  return products;
 }
 
 /** Vendors that a publisher may have in NVD. */
@@ -69,15 +69,15 @@ export function publisherVendors(publisher: string): string[] {
     .map((word) => word.replace(/\.$/, ""))
     .filter((word) => word !== "" && !legalForms.has(word));
   if (words[0] === "the") words.shift();
-  const known = publishers[words.join(" ")];
-  if (known !== undefined) return [...known];
-  const found = [
+  const vendors = publishers[words.join(" ")];
+  if (vendors !== undefined) return [...vendors];
+  const candidates = [
     words.join("_"),
     words.filter((word) => !softWords.has(word)).join("_"),
     words.join(""),
     words[0] ?? "",
   ];
-  return [...new Set(found)].filter((vendor) => vendor.length > 1);
+  return [...new Set(candidates)].filter((vendor) => vendor.length > 1);
 }
 
 /** Vendors that a bundle identifier such as `com.google.Chrome` may have in NVD. */

@@ -14,7 +14,7 @@ import { distributionOf, isOtherStream } from "./rules/rpm.ts";
 import type { SoftwareRow } from "./software.ts";
 
 /** By CVE: the version that resolves it, or null if none is known. */
-export type FoundCves = ReadonlyMap<string, string | null>;
+export type CveFixes = ReadonlyMap<string, string | null>;
 type Compare = (a: string, b: string) => number;
 
 interface State {
@@ -32,7 +32,7 @@ function stateIn({ ranges, versions }: PackageRecord, version: string, compare: 
     if (last !== null && compare(version, last) > 0) continue;
     return { isAffected: true, fixed: fix };
   }
-  const isListed = versions?.some((one) => one === version || compare(one, version) === 0) ?? false;
+  const isListed = versions?.some((listed) => listed === version || compare(listed, version) === 0) ?? false;
   return { isAffected: isListed, fixed };
 }
 
@@ -41,10 +41,10 @@ export async function registryVulnerabilities(
   library: Library,
   ecosystem: "PyPI" | "npm",
   { name, version }: SoftwareRow,
-): Promise<FoundCves> {
-  const found = new Map<string, string | null>();
+): Promise<CveFixes> {
+  const fixes = new Map<string, string | null>();
   // On Debian and Ubuntu, packages of Python that are not packages of the system are listed with this prefix.
-  const own =
+  const packageName =
     ecosystem === "npm"
       ? name
       : name
@@ -52,12 +52,12 @@ export async function registryVulnerabilities(
           .replace(/^python3-/, "")
           .replaceAll(/[-_.]+/g, "-");
   const compare = ecosystem === "npm" ? compareSemver : comparePep440;
-  for (const record of await library.packages(ecosystem, own)) {
+  for (const record of await library.packages(ecosystem, packageName)) {
     const { isAffected, fixed } = stateIn(record, version, compare);
     if (!isAffected) continue;
-    for (const cve of record.cves) if ((found.get(cve) ?? null) === null) found.set(cve, fixed);
+    for (const cve of record.cves) if ((fixes.get(cve) ?? null) === null) fixes.set(cve, fixed);
   }
-  return found;
+  return fixes;
 }
 
 /**
@@ -82,14 +82,14 @@ function inDistribution(
       if (other === undefined || compare(state.fixed, other) < 0) fixed.set(cve, state.fixed);
     }
   }
-  const found = new Map<string, string | null>();
+  const fixes = new Map<string, string | null>();
   for (const cve of [...open, ...fixed.keys()]) {
     if (isFixed.has(cve)) continue;
     const fix = fixed.get(cve);
-    if (fix === undefined) found.set(cve, null);
-    else if (compare(version, fix) < 0) found.set(cve, fix);
+    if (fix === undefined) fixes.set(cve, null);
+    else if (compare(version, fix) < 0) fixes.set(cve, fix);
   }
-  return found;
+  return fixes;
 }
 
 /** A version that is installed on several releases has the vulnerabilities of all of them. */
@@ -97,7 +97,7 @@ export async function debVulnerabilities(
   library: Library,
   row: SoftwareRow,
   releases: readonly string[],
-): Promise<FoundCves> {
+): Promise<CveFixes> {
   const all = new Map<string, string | null>();
   for (const release of releases)
     for (const [cve, fixed] of inDistribution(await debRecords(library, release, row), row.version, compareDpkg))
@@ -117,8 +117,8 @@ async function debRecords(
   // Ubuntu's advisories list binary packages with their own versions, Debian's have source packages only.
   if (binary.length > 0 && !release.startsWith("Debian")) return binary;
   const names = source === "" ? debSources(name) : [source];
-  for (const one of names) {
-    const records = one === name ? binary : await library.packages(release, one);
+  for (const sourceName of names) {
+    const records = sourceName === name ? binary : await library.packages(release, sourceName);
     if (records.length > 0) return records;
   }
   return [];
@@ -140,13 +140,13 @@ async function kernelRecords(
   const series = kernelSeries(version);
   if (release.startsWith("Debian")) return library.packages(release, source === "" ? "linux" : source);
   const names = source === "" ? debKernelSources(name, series) : [source];
-  for (const one of names) {
-    const records = await library.packages(release, one);
+  for (const sourceName of names) {
+    const records = await library.packages(release, sourceName);
     // Sources of several series have advisories for each; fixes of another series say nothing.
-    const own = records.filter(({ ranges }) =>
+    const seriesRecords = records.filter(({ ranges }) =>
       ranges.every(([, fixed]) => fixed === null || kernelSeries(fixed) === series),
     );
-    if (own.some(({ ranges }) => ranges.some(([, fixed]) => fixed !== null))) return own;
+    if (seriesRecords.some(({ ranges }) => ranges.some(([, fixed]) => fixed !== null))) return seriesRecords;
   }
   return [];
 }
@@ -156,7 +156,7 @@ export async function apkVulnerabilities(
   library: Library,
   { name, version, source_package }: SoftwareRow,
   releases: readonly string[],
-): Promise<FoundCves> {
+): Promise<CveFixes> {
   const all = new Map<string, string | null>();
   for (const release of releases) {
     const records = await library.packages(release, source_package === "" ? name : source_package);
@@ -166,7 +166,7 @@ export async function apkVulnerabilities(
   return all;
 }
 
-export async function rpmVulnerabilities(library: Library, row: SoftwareRow): Promise<FoundCves> {
+export async function rpmVulnerabilities(library: Library, row: SoftwareRow): Promise<CveFixes> {
   const { name, release, source_package } = row;
   const distribution = distributionOf(row);
   if (distribution === null || isKernelSide(name)) return new Map();
@@ -176,8 +176,8 @@ export async function rpmVulnerabilities(library: Library, row: SoftwareRow): Pr
   const source = /^(.+)-[^-]+-[^-]+$/.exec(source_package)?.[1];
   if (records.length === 0 && source !== undefined && source !== name)
     records = await library.packages(distribution, source);
-  const own = records.filter(
+  const streamRecords = records.filter(
     ({ ranges }) => !ranges.some(([, fixed]) => fixed !== null && isOtherStream(name, version, fixed)),
   );
-  return inDistribution(own, version, compareRpm);
+  return inDistribution(streamRecords, version, compareRpm);
 }

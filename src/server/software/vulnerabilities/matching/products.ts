@@ -38,10 +38,10 @@ const targetSets = new Map(Object.entries(sources).map(([source, { targets }]) =
 
 export async function productVulnerabilities(library: Library, row: SoftwareRow): Promise<MatchedSoftware> {
   const source = sources[row.source];
-  if (source === undefined) return { cpe: "", found: new Map() };
+  if (source === undefined) return { cpe: "", cves: new Map() };
   const rule = ruleOf(row);
   const version = versionOf(row, rule);
-  if (version === null) return { cpe: "", found: new Map() };
+  if (version === null) return { cpe: "", cves: new Map() };
   const edition = rule?.edition ?? (/\desr$/i.test(row.version) ? "esr" : "");
   const target: Target = {
     version,
@@ -50,16 +50,16 @@ export async function productVulnerabilities(library: Library, row: SoftwareRow)
     software: targetSets.get(row.source)!,
     needsTarget: source.needsTarget ?? false,
   };
-  const found = new Map<string, string | null>();
+  const cves = new Map<string, string | null>();
   let cpe = "";
   for (const { vendor, product, records } of await productsOf(library, row, rule, target)) {
     cpe ||= cpeName({ part: "a", vendor, product, version, edition, target: source.targets[0]! });
     for (const record of records) {
       const resolved = resolvedIn(record, target);
-      if (resolved !== undefined && (found.get(record.cve) ?? null) === null) found.set(record.cve, resolved);
+      if (resolved !== undefined && (cves.get(record.cve) ?? null) === null) cves.set(record.cve, resolved);
     }
   }
-  return { cpe, found };
+  return { cpe, cves };
 }
 
 interface Product {
@@ -139,7 +139,7 @@ function candidates(row: SoftwareRow): (readonly [vendor: string, product: strin
   if (last.length > 2 && !names.includes(last)) names.push(last);
   // Extensions need not have a publisher; their product names their target.
   if (vendors.length === 0 && sources[source]?.needsTarget) vendors.push(...names);
-  return vendors.flatMap((one) => names.map((product) => [one, product] as const)).slice(0, CANDIDATES_MAX);
+  return vendors.flatMap((vendor) => names.map((product) => [vendor, product] as const)).slice(0, CANDIDATES_MAX);
 }
 
 const nameOf = (name: string): string =>
@@ -178,8 +178,8 @@ function versionOf({ name, version, source }: SoftwareRow, rule: AppRule | null)
   if (parts) return (rule?.version ?? "$1").replaceAll(/\$(\d)/g, (_, at: string) => parts[Number(at)] ?? "");
   if (rule?.needsVersionIn) return null;
   // Versions of pacman are epoch:version-release, of which NVD knows the version.
-  const own = source === "pacman_packages" ? version.replace(/^\d+:/, "").replace(/-[\d.]+$/, "") : version;
-  return own
+  const plainVersion = source === "pacman_packages" ? version.replace(/^\d+:/, "").replace(/-[\d.]+$/, "") : version;
+  return plainVersion
     .replace(/\s*\(.*$/, "")
     .replace(/(?<=\d)esr$/i, "")
     .trim();

@@ -32,19 +32,19 @@ function releaseOf(system: { readonly name: string; readonly version: string; re
 }
 
 async function releasesBySystem(store: ServerTx): Promise<Map<number, string>> {
-  const found = new Map<number, string>();
+  const releases = new Map<number, string>();
   for (const row of await store.osVersions.list({ where: oneOf("platform", ["ubuntu", "debian", "alpine"]) })) {
     const release = releaseOf(row);
-    if (release !== null) found.set(row.id, release);
+    if (release !== null) releases.set(row.id, release);
   }
-  return found;
+  return releases;
 }
 
 /** Sets of releases by version; equal sets are the same list, because there are few. */
 class CollectedReleases implements Releases {
   readonly #installed = new Set<number>();
   readonly #sets = new Map<number, readonly string[]>();
-  readonly #known = new Map<string, readonly string[]>();
+  readonly #shared = new Map<string, readonly string[]>();
 
   of(softwareId: number): readonly string[] {
     return this.#sets.get(softwareId) ?? [];
@@ -64,8 +64,8 @@ class CollectedReleases implements Releases {
     if (old?.includes(release)) return;
     const next = [...(old ?? []), release].sort();
     const key = next.join(" ");
-    const shared = this.#known.get(key) ?? next;
-    this.#known.set(key, shared);
+    const shared = this.#shared.get(key) ?? next;
+    this.#shared.set(key, shared);
     this.#sets.set(softwareId, shared);
   }
 }
@@ -95,40 +95,40 @@ const isOn = (systems: ReadonlyMap<number, string>): Predicate => oneOf("os_vers
 
 /** The releases of all versions, from the lists of all hosts with these distributions. */
 export async function allReleases(store: ServerTx, signal: AbortSignal): Promise<Releases> {
-  const found = new CollectedReleases();
+  const releases = new CollectedReleases();
   const systems = await releasesBySystem(store);
-  if (systems.size === 0) return found;
+  if (systems.size === 0) return releases;
   for await (const hosts of store.hosts.pages({ where: isOn(systems) }, HOSTS, ["id", "os_version_id"])) {
     if (signal.aborted) break;
     const systemOf = new Map(hosts.map(({ id, os_version_id }) => [id, os_version_id]));
     const lists = await store.hostSoftware.pick(["id", "software_ids"], { where: oneOf("id", [...systemOf.keys()]) });
     for (const { id, software_ids } of lists) {
       const release = systems.get(systemOf.get(id) ?? 0);
-      if (release !== undefined) for (const softwareId of software_ids) found.add(softwareId, release);
+      if (release !== undefined) for (const softwareId of software_ids) releases.add(softwareId, release);
     }
     await breathe();
   }
-  return found;
+  return releases;
 }
 
 /** The releases of new versions, from some of the hosts that have them. */
 export async function releasesOf(store: ServerTx, ids: readonly number[]): Promise<Releases> {
-  const found = new CollectedReleases();
+  const releases = new CollectedReleases();
   const systems = await releasesBySystem(store);
-  const wanted = new Set(ids);
+  const missing = new Set(ids);
   const seen = new Set<number>();
-  for (let read = 0; read < READS_MAX && wanted.size > 0; read++) {
+  for (let read = 0; read < READS_MAX && missing.size > 0; read++) {
     const rows = await store.hostSoftware.pick(["id", "software_ids"], {
-      where: has("software_ids", ...wanted),
+      where: has("software_ids", ...missing),
       limit: 20,
     });
     const fresh = rows.filter(({ id }) => !seen.has(id));
-    await addHosts(store, fresh, systems, (id, release) => wanted.has(id) && found.add(id, release));
+    await addHosts(store, fresh, systems, (id, release) => missing.has(id) && releases.add(id, release));
     for (const { id, software_ids } of rows) {
       seen.add(id);
-      for (const softwareId of software_ids) if (wanted.delete(softwareId)) found.addInstalled(softwareId);
+      for (const softwareId of software_ids) if (missing.delete(softwareId)) releases.addInstalled(softwareId);
     }
     if (fresh.length === 0) break;
   }
-  return found;
+  return releases;
 }

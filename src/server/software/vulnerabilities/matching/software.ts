@@ -5,8 +5,8 @@ import type { software } from "../../software/tables.ts";
 import type { Library } from "../reference/library.ts";
 import {
   apkVulnerabilities,
+  type CveFixes,
   debVulnerabilities,
-  type FoundCves,
   registryVulnerabilities,
   rpmVulnerabilities,
 } from "./packages.ts";
@@ -21,10 +21,10 @@ export interface MatchedSoftware {
   /** The name of the product in NVD with this version; empty: NVD has no such product. */
   readonly cpe: string;
   /** By CVE: the version that resolves it, or null if none is known. */
-  readonly found: FoundCves;
+  readonly cves: CveFixes;
 }
 
-const none: MatchedSoftware = { cpe: "", found: new Map() };
+const none: MatchedSoftware = { cpe: "", cves: new Map() };
 
 /** `releases` are the distributions on which the version is installed, such as `Ubuntu:22.04`. */
 export async function matchSoftware(
@@ -35,15 +35,15 @@ export async function matchSoftware(
   if (!/\d/.test(row.version)) return none;
   switch (row.source) {
     case "deb_packages":
-      return { cpe: "", found: await debVulnerabilities(library, row, releases) };
+      return { cpe: "", cves: await debVulnerabilities(library, row, releases) };
     case "apk_packages":
-      return { cpe: "", found: await apkVulnerabilities(library, row, releases) };
+      return { cpe: "", cves: await apkVulnerabilities(library, row, releases) };
     case "rpm_packages":
-      return { cpe: "", found: await rpmVulnerabilities(library, row) };
+      return { cpe: "", cves: await rpmVulnerabilities(library, row) };
     case "python_packages":
-      return { cpe: "", found: await registryVulnerabilities(library, "PyPI", row) };
+      return { cpe: "", cves: await registryVulnerabilities(library, "PyPI", row) };
     case "npm_packages":
-      return { cpe: "", found: await registryVulnerabilities(library, "npm", row) };
+      return { cpe: "", cves: await registryVulnerabilities(library, "npm", row) };
     default:
       return productVulnerabilities(library, row);
   }

@@ -5,7 +5,7 @@ import { compareGeneric } from "../../../platform/versions/generic.ts";
 import type { Library } from "../reference/library.ts";
 import type { BuildRecord } from "../reference/records.ts";
 import { cpeName, resolvedIn, type Target } from "./cpe.ts";
-import type { FoundCves } from "./packages.ts";
+import type { CveFixes } from "./packages.ts";
 
 export interface System {
   readonly name: string;
@@ -16,29 +16,29 @@ export interface System {
 const MAC_PRODUCTS = ["macos", "mac_os_x"];
 const BUILD = /^(\d+\.\d+\.\d+)\.\d+$/;
 
-export async function matchSystem(library: Library, system: System): Promise<FoundCves> {
+export async function matchSystem(library: Library, system: System): Promise<CveFixes> {
   if (system.platform === "darwin") return macVulnerabilities(library, system);
   if (system.platform === "windows") return windowsVulnerabilities(library, system);
   return new Map();
 }
 
-async function macVulnerabilities(library: Library, { version }: System): Promise<FoundCves> {
-  const found = new Map<string, string | null>();
+async function macVulnerabilities(library: Library, { version }: System): Promise<CveFixes> {
+  const fixes = new Map<string, string | null>();
   const plain = version.replace(/\s*\(.*$/, "").trim();
-  if (!/^\d/.test(plain)) return found;
+  if (!/^\d/.test(plain)) return fixes;
   const target: Target = { version: plain, edition: "", platform: "", software: new Set(), needsTarget: false };
   for (const product of MAC_PRODUCTS)
     for (const record of await library.products("o", "apple", product)) {
       // A record without any limit says nothing about a version.
       const ranges = record.ranges.filter((range) => range.slice(1, 6).some((limit) => limit !== null));
       const resolved = resolvedIn({ ...record, ranges }, target);
-      if (resolved !== undefined && (found.get(record.cve) ?? null) === null) found.set(record.cve, resolved);
+      if (resolved !== undefined && (fixes.get(record.cve) ?? null) === null) fixes.set(record.cve, resolved);
     }
-  return found;
+  return fixes;
 }
 
 /** A build gets all fixes together, so the first one that fixes a CVE counts. */
-async function windowsVulnerabilities(library: Library, { name, version }: System): Promise<FoundCves> {
+async function windowsVulnerabilities(library: Library, { name, version }: System): Promise<CveFixes> {
   const build = BUILD.exec(version)?.[1];
   if (build === undefined) return new Map();
   const first = new Map<string, string>();

@@ -51,19 +51,20 @@ export function libraryOf(sources: readonly Source[], placeOf: (source: Source) 
   let room = KEPT_MAX;
 
   async function read(kind: FeedKind, key: string): Promise<readonly unknown[]> {
-    const found: unknown[] = [];
+    const unchanged: unknown[] = [];
     let changed: ReadonlySet<string> | null = null;
     for (const { name } of sources) {
       if (feedKind(name) !== kind) continue;
       const records = await (await files.open(name)).get(key);
       if (kind !== "nvd" || name === MODIFIED_FEED || !files.has(MODIFIED_FEED) || records.length === 0) {
-        found.push(...records);
+        unchanged.push(...records);
         continue;
       }
       changed ??= await changedIn(key, records as ProductRecord[]);
-      for (const record of records as ProductRecord[]) if (!(await isChanged(record.cve, changed))) found.push(record);
+      for (const record of records as ProductRecord[])
+        if (!(await isChanged(record.cve, changed))) unchanged.push(record);
     }
-    return found;
+    return unchanged;
   }
 
   /** The changes of the product itself, which most changed CVEs are. */
@@ -79,16 +80,16 @@ export function libraryOf(sources: readonly Source[], placeOf: (source: Source) 
   }
 
   async function lookUp<T>(kind: FeedKind, key: string): Promise<readonly T[]> {
-    const known = kept.get(key);
-    if (known !== undefined) return known as readonly T[];
-    const found = await read(kind, key);
-    room -= 1 + found.length;
+    const cached = kept.get(key);
+    if (cached !== undefined) return cached as readonly T[];
+    const records = await read(kind, key);
+    room -= 1 + records.length;
     if (room < 0) {
       kept.clear();
       room = KEPT_MAX;
     }
-    kept.set(key, found);
-    return found as readonly T[];
+    kept.set(key, records);
+    return records as readonly T[];
   }
 
   return {
@@ -98,14 +99,14 @@ export function libraryOf(sources: readonly Source[], placeOf: (source: Source) 
     builds: (build, isServer) => lookUp<BuildRecord>("msrc", buildKey(build, isServer)),
     async cve(cve) {
       const key = cveKey(cve);
-      let found: CveRecord | null = null;
+      let merged: CveRecord | null = null;
       const names = new Set(["kev", "epss", MODIFIED_FEED, `nvd-${Math.max(FIRST_YEAR, Number(cve.slice(4, 8)))}`]);
       // The changes come first, and know better.
       for (const { name } of sources)
         if (names.has(name))
           for (const record of (await (await files.open(name)).get(key)) as CveRecord[])
-            found = { ...record, ...(found ?? {}) };
-      return found;
+            merged = { ...record, ...(merged ?? {}) };
+      return merged;
     },
     close: () => files.close(),
   };

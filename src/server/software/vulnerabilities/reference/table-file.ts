@@ -148,16 +148,16 @@ export async function openTableFile(size: number, read: ReadRange): Promise<Tabl
       const first = starts.readUInt32LE(bucket * 4);
       const count = starts.readUInt32LE(bucket * 4 + 4) - first;
       if (count === 0) return [];
-      const found: unknown[] = [];
+      const records: unknown[] = [];
       const entries = await read(indexAt + first * INDEX_ENTRY, count * INDEX_ENTRY);
       for (let at = 0; at < entries.length; at += INDEX_ENTRY) {
         if (entries.readUInt32LE(at) !== hash) continue;
         const bytes = await read(entries.readUInt32LE(at + 4) * 8, entries.readUInt32LE(at + 8));
         const keyEnd = HEAD + bytes.readUInt16LE(0);
         if (!bytes.subarray(HEAD, keyEnd).equals(name)) continue;
-        found.push(JSON.parse(bytes.toString("utf8", keyEnd, keyEnd + bytes.readUInt32LE(2))));
+        records.push(JSON.parse(bytes.toString("utf8", keyEnd, keyEnd + bytes.readUInt32LE(2))));
       }
-      return found;
+      return records;
     },
   };
 }

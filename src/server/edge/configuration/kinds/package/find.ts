@@ -8,9 +8,9 @@ import type { Installer } from "../../../../software/installers/hosts.ts";
 import { readInstaller } from "../../../../software/installers/read.ts";
 import {
   appOf,
-  type FoundPackage,
   ofPackage,
   ofVersion,
+  type ResolvedPackage,
   versionOf,
   visiblePackage,
 } from "../../../../software/package-batches/find.ts";
@@ -23,18 +23,18 @@ import { digestOf, type PackageEntry, packagesByKey, readPackages } from "./rows
 import { type DesiredPackage, isOwnScript } from "./value.ts";
 
 /** By the index of the change. Null: only a dry run, which downloads nothing, can go on without the file. */
-export type PackagesByIndex = ReadonlyMap<number, FoundPackage | null>;
+export type PackagesByIndex = ReadonlyMap<number, ResolvedPackage | null>;
 
 interface Finding {
   readonly ctx: Context;
   /** The package of this name that the team has. */
   readonly installer: Installer | null;
-  readonly downloads: readonly FoundPackage[];
+  readonly downloads: readonly ResolvedPackage[];
 }
 
 /** Before the transaction, because files are read and stored. */
 export async function findFiles(ctx: Context, steps: readonly Step<DesiredPackage>[]): Promise<PackagesByIndex> {
-  const packages = new Map<number, FoundPackage | null>();
+  const packages = new Map<number, ResolvedPackage | null>();
   if (steps.length === 0) return packages;
   await keepIcons(ctx, steps);
   const entriesByKey = await ctx.store.tx(async (store): Promise<ReadonlyMap<string, PackageEntry>> => {
@@ -51,7 +51,7 @@ export async function findFiles(ctx: Context, steps: readonly Step<DesiredPackag
   return packages;
 }
 
-const findFile = (finding: Finding, { name, desired }: Step<DesiredPackage>): Promise<FoundPackage | null> =>
+const findFile = (finding: Finding, { name, desired }: Step<DesiredPackage>): Promise<ResolvedPackage | null> =>
   desired.value.slug !== ""
     ? ofApp(finding, desired)
     : isOwnScript(name, desired.value)
@@ -75,7 +75,7 @@ async function ofApp({ ctx, installer, downloads }: Finding, { value: { slug, ve
   throw notDownloaded("slug");
 }
 
-async function ofOwnApp(ctx: Context, installer: Installer): Promise<FoundPackage> {
+async function ofOwnApp(ctx: Context, installer: Installer): Promise<ResolvedPackage> {
   const appPackage = await ofPackage(ctx, installer, installer.url);
   const app = (await ctx.store.catalogueApps.get(installer.catalogue_app_id!))!;
   const { versions } = app.manifest;
@@ -94,13 +94,13 @@ async function ofOwnApp(ctx: Context, installer: Installer): Promise<FoundPackag
   };
 }
 
-async function storedFile(ctx: Context, sha256: string): Promise<FoundPackage["file"] | null> {
+async function storedFile(ctx: Context, sha256: string): Promise<ResolvedPackage["file"] | null> {
   const row = await visiblePackage(ctx, sha256);
   return row && { id: row.file_id, name: row.file_name, size: row.size, sha256 };
 }
 
 /** Files that nothing refers to are deleted after a day. Null: this one is gone. */
-async function stillStored(ctx: Context, file: FoundPackage["file"]): Promise<FoundPackage["file"] | null> {
+async function stillStored(ctx: Context, file: ResolvedPackage["file"]): Promise<ResolvedPackage["file"] | null> {
   return (await filesOf(ctx, [file.sha256])).get(file.sha256) === file.id ? file : null;
 }
 
@@ -108,7 +108,7 @@ async function ofScript(
   { ctx, installer }: Finding,
   name: string,
   { value, script }: DesiredPackage,
-): Promise<FoundPackage | null> {
+): Promise<ResolvedPackage | null> {
   if (installer?.sha256 === value.sha256) return ofPackage(ctx, installer, "");
   if (script === undefined) throw invalid("sha256", "the request does not contain the file with this digest");
   if (ctx.dryRun !== null) return null;

@@ -17,7 +17,7 @@ import {
 } from "../../../../software/installers/service.ts";
 import { isForSetupOf } from "../../../../software/installers/setup.ts";
 import { policiesThatInstall } from "../../../../software/installers/wire.ts";
-import type { FoundPackage } from "../../../../software/package-batches/find.ts";
+import type { ResolvedPackage } from "../../../../software/package-batches/find.ts";
 import { LAST_IN_SETUP } from "../../../../software/software/setup-order.ts";
 import { titleIdFor } from "../../../../software/software/titles/titles.ts";
 import { locating, type RequestedChange, type Step } from "../../changes.ts";
@@ -118,7 +118,7 @@ class Titles {
 
 interface Writing {
   readonly step: Step<DesiredPackage>;
-  readonly source: FoundPackage;
+  readonly source: ResolvedPackage;
   readonly labels: readonly TargetLabel[];
   readonly team: TeamScope;
   readonly title_id: number;
@@ -164,7 +164,7 @@ function textsOf({ value, texts }: DesiredPackage, before: Installer | null) {
 /** The order in which hosts install software is an object of its own, which is written later: until then it stays. */
 function setupOf(
   { value }: DesiredPackage,
-  { read }: FoundPackage,
+  { read }: ResolvedPackage,
   before: Installer | null,
 ): Partial<InstallerChoices> {
   if (!value.setup_experience) return { install_during_setup: false, setup_positions: {} };

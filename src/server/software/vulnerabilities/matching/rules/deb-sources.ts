@@ -74,12 +74,12 @@ const ENDS =
 /** The likeliest first. */
 export function debSources(binary: string): string[] {
   const name = binary.replace(/:.*$/, "");
-  const known = sources[name];
-  if (known !== undefined && Object.hasOwn(sources, name)) return [known];
+  const source = sources[name];
+  if (source !== undefined && Object.hasOwn(sources, name)) return [source];
   const plain = name.replace(/t64$/, "").replace(ENDS, "");
   // libfoo3 and libfoo-1.2-3 are from libfoo, or from foo.
   const library = /^(lib.+?)-?[\d.]*(?:-\d+)?$/.exec(plain)?.[1];
-  const found = [name, plain];
-  if (library !== undefined) found.push(library, library.slice(3));
-  return [...new Set(found)].filter((one) => one.length > 1);
+  const names = [name, plain];
+  if (library !== undefined) names.push(library, library.slice(3));
+  return [...new Set(names)].filter((candidate) => candidate.length > 1);
 }

@@ -15,12 +15,12 @@ export const kernelSeries = (version: string): string => /^(?:\d+:)?(\d+\.\d+)/.
  */
 export function debKernelSources(name: string, series: string): string[] {
   const flavour = /^linux-image-(?:unsigned-)?[\d.]+-\d+-(.+)$/.exec(name)?.[1] ?? "generic";
-  const own = flavour.replace(/-(?:64k|fde|tegra|fips).*$/, "");
-  if (own === "generic" || own === "lowlatency")
+  const kernel = flavour.replace(/-(?:64k|fde|tegra|fips).*$/, "");
+  if (kernel === "generic" || kernel === "lowlatency")
     return [
       `linux-hwe-${series}`,
-      ...(own === "lowlatency" ? [`linux-lowlatency-hwe-${series}`, "linux-lowlatency"] : []),
+      ...(kernel === "lowlatency" ? [`linux-lowlatency-hwe-${series}`, "linux-lowlatency"] : []),
       "linux",
     ];
-  return [`linux-${own}-${series}`, `linux-${own}`];
+  return [`linux-${kernel}-${series}`, `linux-${kernel}`];
 }
