@@ -1,9 +1,38 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Empty, Id, IdParam, nameText, paging, QueryFlag, QueryText, Timestamp, unchanged } from "../fields.ts";
+import { plainChoice, plainFlag, plainText, schemasOf } from "../plain-fields.ts";
 
 export const policyPlatforms = ["darwin", "windows", "linux", "chrome"] as const;
 export const policyTypes = ["dynamic", "patch"] as const;
+
+export const policyFields = {
+  description: plainText(65_536, { summary: "What the policy checks." }),
+  resolution: plainText(65_536, { summary: "What the user of a failing host can do about it." }),
+  critical: plainFlag({ premium: true, summary: "Mark the policy as critical (premium)." }),
+  calendar_events_enabled: plainFlag({ summary: "Create calendar events for the users of failing hosts." }),
+  conditional_access_enabled: plainFlag({ summary: "Block access for failing hosts." }),
+  continuous_automations_enabled: plainFlag({
+    summary: "Run automations at each failing answer, not only when a host begins to fail.",
+    description: "automations run at each failing answer, not only when a host begins to fail",
+  }),
+  type: plainChoice(policyTypes, "dynamic", {
+    summary: "patch: hosts pass if a maintained app is missing or up to date (teams only).",
+    description: "patch: hosts pass if a maintained app is missing or up to date (teams only)",
+  }),
+};
+
+/** Only for policies of the type patch: replies contain them for these policies. */
+export const patchFields = {
+  patch_when_closed: plainFlag({
+    summary: "With --type patch: install the app only while it is closed; try again at each failing answer.",
+    description: "for the type patch: the app is installed only while it is closed, at each failing answer until then",
+  }),
+  notify_before_patching: plainFlag({
+    summary: "With --type patch: notify users five minutes before.",
+    description: "for the type patch: users are notified five minutes before",
+  }),
+};
 
 const LabelRef = z.object({ id: Id, name: z.string() });
 
@@ -11,26 +40,17 @@ export const Policy = z.object({
   id: Id,
   name: z.string(),
   query: z.string(),
-  description: z.string(),
-  critical: z.boolean(),
+  ...schemasOf(policyFields),
   author_id: Id.nullable().meta({ description: "null if the author was deleted" }),
   author_name: z.string(),
   author_email: z.string(),
   team_id: z.int().min(0).nullable().meta({ description: "null = global, 0 = hosts without a team" }),
-  resolution: z.string(),
   platform: z.string().meta({ description: "comma-separated; empty = all" }),
   labels_include_any: z.array(LabelRef).optional(),
   labels_include_all: z.array(LabelRef).optional(),
   labels_exclude_any: z.array(LabelRef).optional(),
-  calendar_events_enabled: z.boolean(),
-  conditional_access_enabled: z.boolean(),
-  continuous_automations_enabled: z
-    .boolean()
-    .meta({ description: "automations run at each failing answer, not only when a host begins to fail" }),
-  type: z.enum(policyTypes).meta({ description: "patch: the query follows the version of a maintained app" }),
   svc_maintained_app_slug: z.string().optional().meta({ description: "patch policies: the app" }),
-  patch_when_closed: z.boolean().optional().meta({ description: "patch policies: only while the app is closed" }),
-  notify_before_patching: z.boolean().optional().meta({ description: "patch policies: users are notified before" }),
+  ...z.object(schemasOf(patchFields)).partial().shape,
   created_at: Timestamp,
   updated_at: Timestamp,
   passing_host_count: z.int(),
@@ -62,37 +82,22 @@ const Automation = z.int().min(0).nullable();
 const fields = {
   name: nameText(),
   query: z.string().max(65_536),
-  description: z.string().max(65_536),
-  resolution: z.string().max(65_536),
   platform: z.string().max(255).meta({ description: "comma list of darwin, windows, linux, chrome; empty = all" }),
-  critical: z.boolean().meta({ description: "premium" }),
+  ...schemasOf(policyFields),
+  ...schemasOf(patchFields),
   labels_include_any: LabelNames.nullable().meta({ description: "label names (premium)" }),
   labels_include_all: LabelNames.nullable().meta({ description: "label names (premium)" }),
   labels_exclude_any: LabelNames.nullable().meta({ description: "label names (premium)" }),
-  calendar_events_enabled: z.boolean(),
-  conditional_access_enabled: z.boolean(),
   software_title_id: Automation.meta({ description: "installed on hosts that fail (teams only)" }),
   script_id: Automation.meta({ description: "run on hosts that fail (teams only)" }),
   resend_profile_uuid: z.string().max(64).nullable().meta({
     description: "the configuration profile that failing hosts get again (teams only); null or empty removes it",
   }),
-  continuous_automations_enabled: z
-    .boolean()
-    .meta({ description: "automations run at each failing answer, not only when a host begins to fail" }),
-  type: z
-    .enum(policyTypes)
-    .meta({ description: "patch: the query follows the version of a maintained app (teams only)" }),
   svc_maintained_app_slug: z
     .string()
     .max(255)
     .meta({ description: "patch policies: a maintained app that the team offers, such as firefox/darwin" }),
   install_software: z.boolean().meta({ description: "patch policies: install the app's package on hosts that fail" }),
-  patch_when_closed: z.boolean().meta({
-    description: "patch policies: install it only while the app is closed, at each failing answer until then",
-  }),
-  notify_before_patching: z
-    .boolean()
-    .meta({ description: "patch policies: show users a message five minutes before it is installed" }),
 };
 const Changes = z.object(fields).partial();
 const Created = Changes.extend({

@@ -1,13 +1,14 @@
 // Shared by the policies commands: scope, lookup by name, columns, and the flags of the fields.
 
 import * as Flags from "@oclif/core/flags";
-import { Policy, policiesApi, policyTypes } from "../../api/checks/policies.ts";
+import { Policy, patchFields, policiesApi, policyFields } from "../../api/checks/policies.ts";
 import { nearest } from "../../text/nearest.ts";
 import type { ClientCommand } from "../client-command.ts";
 import { notFound } from "../errors.ts";
 import { isNoTeam, listOf } from "../flags.ts";
 import type { View } from "../output/output.ts";
 import type { Column } from "../output/table.ts";
+import { plainFlags } from "../plain-flags.ts";
 
 const count = (key: string, header: string, code: number, colour: Colour): Column => ({
   key,
@@ -46,18 +47,11 @@ const labelFlag = (summary: string) => Flags.string({ summary, helpValue: "LABEL
 export const policyFlags = {
   name: Flags.string({ summary: "Name." }),
   query: Flags.string({ summary: "A host passes if the query returns at least one row.", helpValue: "SQL" }),
-  description: Flags.string({ summary: "What the policy checks." }),
-  resolution: Flags.string({ summary: "What the user of a failing host can do about it." }),
   platform: Flags.string({ summary: "Only on these platforms, separated by commas: darwin, windows, linux, chrome." }),
-  critical: Flags.boolean({ summary: "Mark the policy as critical (premium).", allowNo: true }),
+  ...plainFlags(policyFields),
   "labels-include-any": labelFlag("Only hosts with any of these labels (premium)."),
   "labels-include-all": labelFlag("Only hosts with all of these labels (premium)."),
   "labels-exclude-any": labelFlag("Only hosts with none of these labels (premium)."),
-  "calendar-events-enabled": Flags.boolean({
-    summary: "Create calendar events for the users of failing hosts.",
-    allowNo: true,
-  }),
-  "conditional-access-enabled": Flags.boolean({ summary: "Block access for failing hosts.", allowNo: true }),
   "software-title-id": Flags.integer({
     summary: "Software to install on failing hosts; 0 removes it (teams only).",
     min: 0,
@@ -67,30 +61,16 @@ export const policyFlags = {
     summary: "Configuration profile that failing hosts get again; an empty text removes it (teams only).",
     helpValue: "UUID",
   }),
-  "continuous-automations-enabled": Flags.boolean({
-    summary: "Run automations at each failing answer, not only when a host begins to fail.",
-    allowNo: true,
-  }),
-  type: Flags.option({ options: policyTypes })({
-    summary: "patch: hosts pass if a maintained app is missing or up to date (teams only).",
-  }),
   "svc-maintained-app-slug": Flags.string({
     summary: "With --type patch: a maintained app that the team offers.",
     helpValue: "SLUG",
   }),
   "install-software": Flags.boolean({ summary: "With --type patch: install the app on failing hosts.", allowNo: true }),
-  "patch-when-closed": Flags.boolean({
-    summary: "With --type patch: install the app only while it is closed; try again at each failing answer.",
-    allowNo: true,
-  }),
-  "notify-before-patching": Flags.boolean({
-    summary: "With --type patch: notify users five minutes before.",
-    allowNo: true,
-  }),
+  ...plainFlags(patchFields),
 };
 
 /** The body fields from the flags. */
-export function policyFields(flags: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function policyBody(flags: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   for (const flag of Object.keys(policyFlags)) {
     const value = flags[flag];

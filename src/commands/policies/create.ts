@@ -4,7 +4,7 @@ import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { policyFields, policyFlags, policyScope, scopeFlag } from "../../cli/topics/policies.ts";
+import { policyBody, policyFlags, policyScope, scopeFlag } from "../../cli/topics/policies.ts";
 import { ApiCallError } from "../../client/errors.ts";
 
 export default class PoliciesCreate extends ClientCommand {
@@ -32,7 +32,7 @@ export default class PoliciesCreate extends ClientCommand {
     const body: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...(flags["query-id"] === undefined ? {} : { query_id: flags["query-id"] }),
-      ...policyFields(flags),
+      ...policyBody(flags),
     };
     if (body.query_id === undefined) {
       if (typeof body.name !== "string") body.name = await this.askText("Name", "--name");

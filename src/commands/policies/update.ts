@@ -4,7 +4,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { findPolicy, policyFields, policyFlags, policyScope, scopeFlag } from "../../cli/topics/policies.ts";
+import { findPolicy, policyBody, policyFlags, policyScope, scopeFlag } from "../../cli/topics/policies.ts";
 
 export default class PoliciesUpdate extends ClientCommand {
   static override summary = "Change a policy.";
@@ -21,7 +21,7 @@ export default class PoliciesUpdate extends ClientCommand {
 
   async run() {
     const { args: given, flags } = await this.parse(PoliciesUpdate);
-    const body = { ...(await readBody(this.io, flags.input)), ...policyFields(flags) };
+    const body = { ...(await readBody(this.io, flags.input)), ...policyBody(flags) };
     if (Object.keys(body).length === 0)
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
     const scope = await policyScope(this, flags.team);

@@ -1,18 +1,20 @@
 // Policies.
 
 import { z } from "zod";
-import { policyPlatforms, policyTypes } from "../../api/checks/policies.ts";
+import { patchFields, policyFields, policyPlatforms } from "../../api/checks/policies.ts";
+import { fallbacksOf, fieldNames, pick } from "../../api/plain-fields.ts";
 import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import type { Current } from "../desired/current.ts";
 import type { PlacedItem } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
 import { anyOf, coversPath, isOfTeam, namesItem } from "../plan/activities.ts";
 import type { Json, Thing } from "../plan/diff.ts";
-import { choice, flag, labelNames, name, platforms, sql, text } from "../schema/fields.ts";
+import { flag, labelNames, name, plainFields, platforms, sql } from "../schema/fields.ts";
 import type { Kind } from "./kind.ts";
 import { linkedScript, linkedSoftware } from "./references/policy.ts";
 
 const KIND = "policy";
+const plainNames = fieldNames({ ...policyFields, ...patchFields });
 
 const named = (description: string) => z.string().min(1).max(1024).nullish().meta({ description });
 const lists = ["labels_include_any", "labels_include_all", "labels_exclude_any"] as const;
@@ -37,25 +39,18 @@ export const PolicyFile = z
       .nullish()
       .transform((query) => query ?? "")
       .meta({ description: "required, but not for the type patch" }),
-    description: text(65_536),
-    resolution: text(65_536),
     platform: platforms(policyPlatforms),
-    critical: flag,
-    type: choice(policyTypes, "dynamic").meta({
-      description: "patch: hosts pass if a maintained app is missing or up to date",
-    }),
+    ...plainFields({ ...policyFields, ...patchFields }),
     labels_include_any: labelNames(100),
     labels_include_all: labelNames(100),
     labels_exclude_any: labelNames(100),
-    calendar_events_enabled: flag,
-    conditional_access_enabled: flag,
     webhooks_and_tickets_enabled: flag.meta({
       description: "report failing hosts with the webhook, ticket or mail for failing policies",
     }),
-    continuous_automations_enabled: z
-      .boolean()
+    /** Left out is not false: `patch_when_closed` then turns it on. */
+    continuous_automations_enabled: policyFields.continuous_automations_enabled.schema
       .nullish()
-      .meta({ description: "automations run at each failing answer, not only when a host begins to fail" }),
+      .meta({ description: policyFields.continuous_automations_enabled.schema.description }),
     run_script: z
       .strictObject({
         path: z.string().min(1).nullish().meta({ description: "a file in the controls of the same team" }),
@@ -76,8 +71,6 @@ export const PolicyFile = z
     svc_maintained_app_slug: named("for the type patch: a maintained app of the software of the same team").transform(
       (slug) => slug ?? "",
     ),
-    patch_when_closed: flag.meta({ description: "for the type patch: only while the app is closed" }),
-    notify_before_patching: flag.meta({ description: "for the type patch: users are notified five minutes before" }),
   })
   .superRefine((policy, context) => {
     const wrong = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
@@ -137,21 +130,15 @@ function desired(policies: readonly PlacedItem<PolicyFile>[], current: Current, 
       owner,
       name: value.name,
       value: {
-        type: value.type,
         query: value.query,
-        description: value.description,
-        resolution: value.resolution,
+        ...pick(value, plainNames),
         platform: value.type === "patch" ? "" : value.platform,
         critical: value.critical && current.isPremium,
         labels_include_any: value.labels_include_any,
         labels_include_all: value.labels_include_all,
         labels_exclude_any: value.labels_exclude_any,
         svc_maintained_app_slug: value.svc_maintained_app_slug,
-        patch_when_closed: value.patch_when_closed,
-        notify_before_patching: value.notify_before_patching,
         continuous_automations_enabled: value.patch_when_closed || (value.continuous_automations_enabled ?? false),
-        calendar_events_enabled: value.calendar_events_enabled,
-        conditional_access_enabled: value.conditional_access_enabled,
         webhooks_and_tickets_enabled: value.webhooks_and_tickets_enabled,
         run_script: value.runs ?? null,
         resend_configuration_profile: value.resend_configuration_profile,
@@ -169,20 +156,12 @@ export const policy: Kind<PolicyFile> = {
     sql: ({ query }) => ({ query }),
     labelFields: ["labels_include_any", "labels_include_all", "labels_exclude_any"],
     defaults: {
-      type: "dynamic",
-      description: "",
-      resolution: "",
+      ...fallbacksOf({ ...policyFields, ...patchFields }),
       platform: "",
-      critical: false,
       labels_include_any: [],
       labels_include_all: [],
       labels_exclude_any: [],
       svc_maintained_app_slug: "",
-      patch_when_closed: false,
-      notify_before_patching: false,
-      continuous_automations_enabled: false,
-      calendar_events_enabled: false,
-      conditional_access_enabled: false,
       webhooks_and_tickets_enabled: false,
       run_script: null,
       resend_configuration_profile: null,

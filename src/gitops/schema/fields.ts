@@ -1,5 +1,6 @@
 // Fields that the items of several lists have. Fields that are left out get their defaults.
 import { z } from "zod";
+import type { PlainFields } from "../../api/plain-fields.ts";
 
 export const name = z
   .string()
@@ -49,3 +50,17 @@ export const sql = (max: number) =>
     .max(max)
     .refine((given) => given.trim() !== "", { error: "must not be empty" })
     .meta({ minLength: 1 });
+
+type FileSchemas<F extends PlainFields> = {
+  [K in keyof F]: z.ZodType<z.output<F[K]["schema"]>, z.output<F[K]["schema"]> | null | undefined>;
+};
+
+/** The schemas of plain fields in files: a field that is left out or null has its default. */
+export const plainFields = <F extends PlainFields>(fields: F): FileSchemas<F> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([key, { schema, fallback }]) => {
+      const { description } = schema.meta() ?? {};
+      const inFile = schema.nullish().transform((value) => value ?? fallback);
+      return [key, description === undefined ? inFile : inFile.meta({ description })];
+    }),
+  ) as unknown as FileSchemas<F>;

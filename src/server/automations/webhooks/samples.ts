@@ -1,5 +1,7 @@
 // Sample payloads for test deliveries of each event.
 import type { webhookEvents } from "../../../api/automations/webhooks.ts";
+import { type Policy, policyFields } from "../../../api/checks/policies.ts";
+import { fallbacksOf } from "../../../api/plain-fields.ts";
 
 type Event = (typeof webhookEvents)[number];
 
@@ -38,24 +40,24 @@ export function samplePayload(event: Event, now: string, serverUrl: string): Rec
   }
 }
 
-const samplePolicy = (now: string) => ({
+const samplePolicy = (now: string): Policy => ({
   id: 1,
   name: "Sample policy",
   query: "SELECT 1;",
+  ...fallbacksOf(policyFields),
   description: "This is a test.",
-  critical: false,
   author_id: 1,
   author_name: "Sample user",
   author_email: "sample@example.com",
   team_id: null,
   resolution: "Nothing to do.",
   platform: "",
-  calendar_events_enabled: false,
-  conditional_access_enabled: false,
   created_at: now,
   updated_at: now,
   passing_host_count: 9,
   failing_host_count: 1,
   unanswered_host_count: 0,
+  error_host_count: 0,
+  error_message: null,
   host_count_updated_at: now,
 });

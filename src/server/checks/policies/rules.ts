@@ -1,5 +1,6 @@
 // Validation rules of policies, with the API's error messages.
-import { type PolicyChanges, policyPlatforms } from "../../../api/checks/policies.ts";
+import { type PolicyChanges, patchFields, policyFields, policyPlatforms } from "../../../api/checks/policies.ts";
+import { fallbacksOf, fieldNames, pickSet, premiumNames } from "../../../api/plain-fields.ts";
 import { sqlProblem } from "../../../sql/syntax.ts";
 import type { LabelRule } from "../../hosts/labels/targeting.ts";
 import { type Context, isPremium } from "../../platform/core/context.ts";
@@ -58,7 +59,7 @@ export function labelsInput(input: CheckedFields): LabelsInput | undefined {
 /** 400 for options that require a premium license. */
 export function checkTier(ctx: Context, input: CheckedFields): void {
   if (isPremium(ctx)) return;
-  if (input.critical) throw premiumOption("critical");
+  for (const field of premiumNames(policyFields)) if (input[field]) throw premiumOption(field);
   for (const field of ["labels_include_any", "labels_include_all", "labels_exclude_any"] as const)
     if (input[field]?.length) throw premiumOption(field);
 }
@@ -97,64 +98,41 @@ export async function checkAutomations(
   }
 }
 
-export type Columns = Pick<
-  PolicyRow,
-  | "name"
-  | "query"
-  | "description"
-  | "resolution"
-  | "platform"
-  | "critical"
-  | "calendar_events_enabled"
-  | "conditional_access_enabled"
-  | "software_title_id"
-  | "script_id"
-  | "resend_profile_uuid"
-  | "continuous_automations_enabled"
-  | "type"
-  | "catalogue_app_id"
-  | "patch_when_closed"
-  | "notify_before_patching"
->;
+const plainFields = { ...policyFields, ...patchFields };
+const plainNames = fieldNames(plainFields);
+/** What a policy does with failing hosts. Requests clear one with 0 or an empty text. */
+const automations = ["software_title_id", "script_id", "resend_profile_uuid"] as const;
+/** The columns that follow from requests. */
+export const policyColumns = [
+  "name",
+  "query",
+  "platform",
+  "catalogue_app_id",
+  ...automations,
+  ...plainNames,
+] as const satisfies readonly (keyof PolicyRow)[];
+export type Columns = Pick<PolicyRow, (typeof policyColumns)[number]>;
 
 /** The validated columns that a payload sets, without those of patch policies that follow from their app (patch.ts). */
 export function columnsOf(input: PolicyChanges): Partial<Columns> {
-  const set: Partial<Columns> = {};
+  const set: Partial<Columns> = pickSet(input, plainNames);
   if (input.name !== undefined) set.name = checkedPolicyName(input.name);
   if (input.query !== undefined && input.type !== "patch") set.query = checkedQuery(input.query);
-  if (input.description !== undefined) set.description = input.description;
-  if (input.resolution !== undefined) set.resolution = input.resolution;
   if (input.platform !== undefined) set.platform = checkedPlatform(input.platform);
-  if (input.critical !== undefined) set.critical = input.critical;
-  if (input.calendar_events_enabled !== undefined) set.calendar_events_enabled = input.calendar_events_enabled;
-  if (input.conditional_access_enabled !== undefined) set.conditional_access_enabled = input.conditional_access_enabled;
   if (input.software_title_id !== undefined) set.software_title_id = input.software_title_id || null;
   if (input.script_id !== undefined) set.script_id = input.script_id || null;
   if (input.resend_profile_uuid !== undefined) set.resend_profile_uuid = input.resend_profile_uuid || null;
-  if (input.continuous_automations_enabled !== undefined)
-    set.continuous_automations_enabled = input.continuous_automations_enabled;
-  if (input.type !== undefined) set.type = input.type;
-  if (input.patch_when_closed !== undefined) set.patch_when_closed = input.patch_when_closed;
-  if (input.notify_before_patching !== undefined) set.notify_before_patching = input.notify_before_patching;
   return set;
 }
 
 /** All columns; those missing from the payload get their defaults. */
 export const wholeColumns = (input: PolicyChanges): Columns => ({
-  description: "",
-  resolution: "",
   platform: "",
-  critical: false,
-  calendar_events_enabled: false,
-  conditional_access_enabled: false,
   software_title_id: null,
   script_id: null,
   resend_profile_uuid: null,
-  continuous_automations_enabled: false,
-  type: "dynamic",
   catalogue_app_id: null,
-  patch_when_closed: false,
-  notify_before_patching: false,
+  ...fallbacksOf(plainFields),
   ...columnsOf(input),
   name: checkedPolicyName(input.name),
   query: input.type === "patch" ? "" : checkedQuery(input.query),
@@ -165,13 +143,6 @@ export const wholeColumns = (input: PolicyChanges): Columns => ({
  */
 export function outdatesResults(before: PolicyRow, set: Partial<Columns>): boolean {
   const differs = (column: keyof Columns) => set[column] !== undefined && set[column] !== before[column];
-  const isNew = (column: "software_title_id" | "script_id" | "resend_profile_uuid") =>
-    differs(column) && set[column] !== null;
-  return (
-    differs("query") ||
-    differs("platform") ||
-    isNew("software_title_id") ||
-    isNew("script_id") ||
-    isNew("resend_profile_uuid")
-  );
+  const isNew = (column: (typeof automations)[number]) => differs(column) && set[column] !== null;
+  return differs("query") || differs("platform") || automations.some(isNew);
 }

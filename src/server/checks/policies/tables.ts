@@ -1,3 +1,5 @@
+import { patchFields, policyFields } from "../../../api/checks/policies.ts";
+import { plainColumns } from "../../platform/store/plain-columns.ts";
 import { bool, id, idOf, ids, int, json, ref, table, text, time } from "../../platform/store/table.ts";
 
 declare module "../../platform/core/tables.ts" {
@@ -10,9 +12,6 @@ declare module "../../platform/core/tables.ts" {
     readonly policyInstalls: typeof policyInstalls;
   }
 }
-
-/** Patch policies have the query of their maintained app. */
-type PolicyType = "dynamic" | "patch";
 
 export const policies = table(
   "policies",
@@ -27,27 +26,17 @@ export const policies = table(
     name: text().search(),
     /** SQL. That of a patch policy follows from its app (patch.ts). */
     query: text(),
-    description: text().default(""),
-    resolution: text().default(""),
+    ...plainColumns(policyFields),
+    ...plainColumns(patchFields),
     /** Comma-separated; empty: all platforms. */
     platform: text().default(""),
-    critical: bool().default(false),
     author_id: ref("users").nullable(),
-    calendar_events_enabled: bool().default(false),
-    conditional_access_enabled: bool().default(false),
     software_title_id: int().nullable(),
     script_id: int().nullable(),
     /** A profile of the policy's team that failing hosts get again. */
     resend_profile_uuid: text().nullable(),
-    /** Automations run at each failing answer, not only when a host begins to fail. */
-    continuous_automations_enabled: bool().default(false),
-    type: text<PolicyType>().default("dynamic"),
     /** The maintained app of a patch policy. */
     catalogue_app_id: int().nullable(),
-    /** The app is patched only while it is closed. */
-    patch_when_closed: bool().default(false),
-    /** Users are notified before their app is patched. */
-    notify_before_patching: bool().default(false),
     /** Identifies the results in `hostPolicies`. Assigning a new one clears all results. */
     result_id: int().unique(),
     /**

@@ -1,5 +1,6 @@
 // Renders policies for the API. Rows of other tables are read once for all policies of a reply.
-import type { Policy } from "../../../api/checks/policies.ts";
+import { type Policy, patchFields, policyFields } from "../../../api/checks/policies.ts";
+import { fieldNames, pick } from "../../../api/plain-fields.ts";
 import { labelNames } from "../../hosts/labels/scope.ts";
 import { shownErrors } from "../../hosts/query-errors/errors.ts";
 import type { Context } from "../../platform/core/context.ts";
@@ -9,6 +10,9 @@ import { oneOf, type Predicate } from "../../platform/store/query.ts";
 import { labelScopes, type PolicyRow, teamIdOf } from "./applies.ts";
 import { authorOf, authorsOf } from "./results.ts";
 import { countedHosts, shownCounts } from "./shown-counts.ts";
+
+const shownAlways = fieldNames(policyFields);
+const shownForPatches = fieldNames(patchFields);
 
 type Reader = Pick<Context, "store" | "user" | "running">;
 
@@ -53,25 +57,18 @@ export async function policiesOnWire(
       id: row.id,
       name: row.name,
       query: row.query,
-      description: row.description,
-      critical: row.critical,
+      ...pick(row, shownAlways),
       author_id: row.author_id,
       ...authorOf(row, authors),
       team_id: teamIdOf(row),
-      resolution: row.resolution,
       platform: row.platform,
       ...(include.length > 0 ? { labels_include_any: include } : {}),
       ...(all.length > 0 ? { labels_include_all: all } : {}),
       ...(exclude.length > 0 ? { labels_exclude_any: exclude } : {}),
-      calendar_events_enabled: row.calendar_events_enabled,
-      conditional_access_enabled: row.conditional_access_enabled,
-      continuous_automations_enabled: row.continuous_automations_enabled,
-      type: row.type,
       ...(row.type === "patch"
         ? {
             svc_maintained_app_slug: slugs.get(row.catalogue_app_id ?? 0) ?? "",
-            patch_when_closed: row.patch_when_closed,
-            notify_before_patching: row.notify_before_patching,
+            ...pick(row, shownForPatches),
           }
         : {}),
       created_at: row.created_at,

@@ -1,5 +1,6 @@
 // Bulk writes of policies and their labels, in the caller's transaction, which must hold the policies lock.
 
+import { pick } from "../../../api/plain-fields.ts";
 import type { LabelRule } from "../../hosts/labels/targeting.ts";
 import { forgetErrors } from "../../hosts/query-errors/errors.ts";
 import { admitKeptSql } from "../../platform/agent-protocol/admit-carving.ts";
@@ -12,7 +13,7 @@ import { oneOf } from "../../platform/store/query.ts";
 import { UniqueViolation } from "../../platform/store/store.ts";
 import { addTask } from "../../platform/tasks/queue.ts";
 import { labelScopes, type Place, type PolicyRow } from "./applies.ts";
-import { type Columns, outdatesResults } from "./rules.ts";
+import { type Columns, outdatesResults, policyColumns } from "./rules.ts";
 import { scopeTrim } from "./scope-trim.ts";
 
 export interface PolicyLabels {
@@ -161,22 +162,7 @@ async function addPremium({ store }: Context, changes: readonly PolicyChange[]):
 
 /** All columns, since the rows of one bulk write must set the same ones. */
 const columnsAfter = (before: PolicyRow, set: Partial<Columns>): Columns => ({
-  name: before.name,
-  query: before.query,
-  description: before.description,
-  resolution: before.resolution,
-  platform: before.platform,
-  critical: before.critical,
-  calendar_events_enabled: before.calendar_events_enabled,
-  conditional_access_enabled: before.conditional_access_enabled,
-  software_title_id: before.software_title_id,
-  script_id: before.script_id,
-  resend_profile_uuid: before.resend_profile_uuid,
-  continuous_automations_enabled: before.continuous_automations_enabled,
-  type: before.type,
-  catalogue_app_id: before.catalogue_app_id,
-  patch_when_closed: before.patch_when_closed,
-  notify_before_patching: before.notify_before_patching,
+  ...pick(before, policyColumns),
   ...set,
 });
 

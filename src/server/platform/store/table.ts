@@ -27,7 +27,7 @@ export interface ColumnSpec {
 }
 
 /** One column. `T` is the type of its value; `Opt` is true if an insert may leave it out. */
-class Column<T, Opt extends boolean = false> {
+export class Column<T, Opt extends boolean = false> {
   declare readonly type: T;
   declare readonly optional: Opt;
   readonly spec: ColumnSpec;

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { PolicySpec, policyPlatforms } from "../../../../../api/checks/policies.ts";
+import { PolicySpec, patchFields, policyFields, policyPlatforms } from "../../../../../api/checks/policies.ts";
 import { isOneLine, NOT_ONE_LINE } from "../../../../../api/fields.ts";
+import { fieldNames, pick } from "../../../../../api/plain-fields.ts";
 import type { WebhookSettings } from "../../../../../api/settings/app-config.ts";
 import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import type { PolicyRow, PolicyScope } from "../../../../checks/policies/applies.ts";
@@ -64,6 +65,8 @@ export interface DesiredPolicy {
   readonly svc_maintained_app_slug: string;
 }
 
+const plainNames = fieldNames({ ...policyFields, ...patchFields });
+
 type Labels = { readonly [rule in LabelRule]: readonly string[] };
 const noLabels: Labels = { include_any: [], include_all: [], exclude_any: [] };
 
@@ -78,22 +81,14 @@ const policyValue = (
     svc_maintained_app_slug,
   }: Omit<DesiredPolicy, "columns" | "labels">,
 ) => ({
-  type: columns.type,
   // The query of a patch policy follows from its app.
   query: columns.type === "patch" ? "" : columns.query,
-  description: columns.description,
-  resolution: columns.resolution,
+  ...pick(columns, plainNames),
   platform: columns.type === "patch" ? "" : platformsOf(policyPlatforms, columns.platform),
-  critical: columns.critical,
   labels_include_any: [...labels.include_any].sort(),
   labels_include_all: [...labels.include_all].sort(),
   labels_exclude_any: [...labels.exclude_any].sort(),
   svc_maintained_app_slug,
-  patch_when_closed: columns.patch_when_closed,
-  notify_before_patching: columns.notify_before_patching,
-  continuous_automations_enabled: columns.continuous_automations_enabled,
-  calendar_events_enabled: columns.calendar_events_enabled,
-  conditional_access_enabled: columns.conditional_access_enabled,
   webhooks_and_tickets_enabled: isReported,
   run_script,
   resend_configuration_profile,
