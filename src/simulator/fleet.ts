@@ -54,8 +54,8 @@ export async function runFleet<Report>(
 
 /** Options that are not given, or undefined, have their defaults. */
 export function withDefaults<O extends object, D extends object>(options: O, defaults: D): O & D {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  return { ...defaults, ...(given as O) };
+  const presentOptions = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  return { ...defaults, ...(presentOptions as O) };
 }
 
 /** Throws an error that names the option which is wrong. */

@@ -43,8 +43,10 @@ interface Wrong {
 }
 
 function reasonIn({ message, error, errors }: Wrong): string | undefined {
-  const given: unknown[] = Array.isArray(errors) ? errors : [];
-  const reasons = given.map((one) => (typeof one === "object" && one !== null && "reason" in one ? one.reason : null));
+  const fieldErrors: unknown[] = Array.isArray(errors) ? errors : [];
+  const reasons = fieldErrors.map((fieldError) =>
+    typeof fieldError === "object" && fieldError !== null && "reason" in fieldError ? fieldError.reason : null,
+  );
   const all = [...new Set([message, error, ...reasons].filter((text) => typeof text === "string" && text !== ""))];
   return all.length === 0 ? undefined : all.join(": ");
 }

@@ -34,7 +34,7 @@ interface Authority {
 
 /** What the devices of a fleet know of their SCEP servers: each is asked once. */
 export class Authorities {
-  readonly #known = new Map<string, Promise<Authority>>();
+  readonly #authorities = new Map<string, Promise<Authority>>();
   readonly #signers = new Map<KeyObject, { readonly name: string; readonly certificate: Buffer }>();
   readonly #web: Web;
 
@@ -43,17 +43,17 @@ export class Authorities {
   }
 
   of({ url, name }: ScepAccess): Promise<Authority> {
-    const known = this.#known.get(url) ?? this.#ask(url, name);
-    this.#known.set(url, known);
-    known.catch(() => this.#known.delete(url));
-    return known;
+    const authority = this.#authorities.get(url) ?? this.#ask(url, name);
+    this.#authorities.set(url, authority);
+    authority.catch(() => this.#authorities.delete(url));
+    return authority;
   }
 
   /** The certificate with which a request is signed. Devices that share a key share it too. */
   signerOf(subject: readonly NameField[], key: KeyObject): DeviceIdentity {
     const name = JSON.stringify(subject);
-    const known = this.#signers.get(key);
-    if (known?.name === name) return { certificate: known.certificate, key };
+    const signer = this.#signers.get(key);
+    if (signer?.name === name) return { certificate: signer.certificate, key };
     const certificate = selfSigned(subject, key, randomBytes(8), Date.now());
     this.#signers.set(key, { name, certificate });
     return { certificate, key };
@@ -118,8 +118,8 @@ export async function requestIdentity(
   const read = readScepReply(reply.body, certificates, transaction, signer);
   if (read.status === "failure") throw new Error(`SCEP: the request was refused (${read.reason ?? "no reason given"})`);
   if (read.status === "pending") throw new Error("SCEP: the request waits for somebody to approve it");
-  const own = createPublicKey(key);
-  const certificate = read.certificates.find(({ parsed }) => parsed.publicKey.equals(own));
+  const publicKey = createPublicKey(key);
+  const certificate = read.certificates.find(({ parsed }) => parsed.publicKey.equals(publicKey));
   if (!certificate) throw new Error("SCEP: the reply has no certificate for the device's key");
   return { certificate: certificate.der, key };
 }

@@ -178,27 +178,27 @@ export class Simulation {
   /** All agents, with answers to the queries that a host of the same platform got. */
   async #preparedAgents(): Promise<SimulatedAgent[]> {
     const { hosts } = this.#options;
-    const asked = new Map<string, ReadonlySet<string>>();
+    const queriesByKey = new Map<string, ReadonlySet<string>>();
     const agents: SimulatedAgent[] = [];
     for (let index = 0; index < hosts; index++) {
       const agent = this.#newAgent(index);
       const { key } = agent.machine.platform;
-      if (!asked.has(key)) asked.set(key, await this.#askedOf(key));
-      agent.prepare(asked.get(key)!);
+      if (!queriesByKey.has(key)) queriesByKey.set(key, await this.#queriesFor(key));
+      agent.prepare(queriesByKey.get(key)!);
       agents.push(agent);
     }
     return agents;
   }
 
   /** The queries that the first host of the platform gets which is not one of the others. */
-  async #askedOf(platform: string): Promise<ReadonlySet<string>> {
+  async #queriesFor(platform: string): Promise<ReadonlySet<string>> {
     for (let index = this.#options.hosts; ; index++) {
       if (new Machine(this.#machines, index).platform.key !== platform) continue;
       const agent = this.#newAgent(index);
-      const asked = new Set<string>();
-      agent.asked = asked;
+      const queries = new Set<string>();
+      agent.seenQueries = queries;
       await this.#enrollOne(agent);
-      return asked;
+      return queries;
     }
   }
 
@@ -238,8 +238,8 @@ export class Simulation {
       const channel = connections === "shared" ? transport.sharedChannel() : transport.ownChannel();
       return { config: channel, distributed: channel, log: channel };
     }
-    const own = () => transport.ownChannel();
-    return { config: own(), distributed: own(), log: own(), carver: own() };
+    const ownChannel = () => transport.ownChannel();
+    return { config: ownChannel(), distributed: ownChannel(), log: ownChannel(), carver: ownChannel() };
   }
 
   #drive(): void {

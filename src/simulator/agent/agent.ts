@@ -56,7 +56,7 @@ export class SimulatedAgent {
   /** The answers of the first report, by query. */
   #prepared: ReadonlyMap<string, PreparedAnswer> = new Map();
   /** Collects the queries of all polls, if it is set. */
-  asked: Set<string> | null = null;
+  seenQueries: Set<string> | null = null;
 
   constructor(world: World, machine: Machine, channels: Channels) {
     this.#world = world;
@@ -155,7 +155,7 @@ export class SimulatedAgent {
     const answer = (sql: string) => this.carver.answer(sql, this.#flags) ?? answerSql(sql, view);
     const discovery = (sql: string) => discoveryAnswer(sql, this.machine, answer);
     const queries = discover(work, this.machine.agentVersion, discovery);
-    for (const [, sql] of queries) this.asked?.add(sql);
+    for (const [, sql] of queries) this.seenQueries?.add(sql);
     this.results.run(queries, (sql) => this.#prepared.get(sql) ?? answer(sql), this.machine.old);
     this.#prepared = new Map();
   }
@@ -214,13 +214,13 @@ export class SimulatedAgent {
   }
 
   async #fetchConfig(): Promise<boolean> {
-    const known = this.#config?.text;
-    const outcome = await this.#caller.call("config", this.#channels.config, CONFIG_ATTEMPTS, nodeKeyBody, known);
+    const currentText = this.#config?.text;
+    const outcome = await this.#caller.call("config", this.#channels.config, CONFIG_ATTEMPTS, nodeKeyBody, currentText);
     if (!outcome.ok) {
       this.logger.status(1, "config.cpp", `Error reading config: ${outcome.reason}`, this.machine.agentVersion);
       return false;
     }
-    if (outcome.text === known) return true;
+    if (outcome.text === currentText) return true;
     const config = readConfig(outcome.text, outcome.json);
     if (config) this.#apply(config);
     return config !== null;

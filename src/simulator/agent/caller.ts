@@ -47,12 +47,12 @@ export class Caller {
     channel: Channel,
     attempts: number,
     body: (nodeKey: string) => Body,
-    known?: string,
+    cachedText?: string,
   ): Promise<CallOutcome> {
     let outcome: CallOutcome = { ok: false, reason: "not tried", sends: 0 };
     let sends = 0;
     for (let attempt = 1; attempt <= attempts; attempt++) {
-      outcome = await this.#attempt(endpoint, channel, body, known);
+      outcome = await this.#attempt(endpoint, channel, body, cachedText);
       sends += outcome.sends;
       if (outcome.ok || attempt === attempts || this.#world.stopping) break;
       await this.#world.sleep(attempt * attempt * 1000);
@@ -93,7 +93,7 @@ export class Caller {
     endpoint: Endpoint,
     channel: Channel,
     body: (key: string) => Body,
-    known?: string,
+    cachedText?: string,
   ): Promise<CallOutcome> {
     if (this.nodeKey === null && !(await this.enroll(channel))) return { ok: false, reason: "not enrolled", sends: 0 };
     const key = this.nodeKey ?? "";
@@ -102,7 +102,8 @@ export class Caller {
     const wire = typeof content === "string" ? content : content.gzip;
     const { answer, sends } = await this.#exchange(endpoint, channel, fields, wire);
     if (!answer) return { ok: false, reason: "no reply", sends };
-    if (known !== undefined && answer.body === known) return { ok: true, json: null, text: known, sends };
+    if (cachedText !== undefined && answer.body === cachedText)
+      return { ok: true, json: null, text: cachedText, sends };
     const verdict = judge(answer.body);
     if (verdict.ok) return { ok: true, json: verdict.json, text: answer.body, sends };
     this.#refused(endpoint, verdict, key);

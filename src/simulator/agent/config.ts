@@ -43,8 +43,8 @@ const cache = new Map<string, AgentConfig | null>();
  * object.
  */
 export function readConfig(text: string, json: Record<string, unknown> | null): AgentConfig | null {
-  const known = cache.get(text);
-  if (known !== undefined) return known;
+  const cached = cache.get(text);
+  if (cached !== undefined) return cached;
   const config = text.length > MAX_TEXT || tooDeep(json, 0) ? null : parse(text, json ?? {});
   if (cache.size >= 64) cache.clear();
   cache.set(text, config);

@@ -24,8 +24,8 @@ export class Results {
 
   run(queries: [string, string][], answer: Answer, old: boolean): void {
     for (const [name, sql] of queries) {
-      const found = answer(sql);
-      const { status, message, json, count } = "json" in found ? found : prepared(found);
+      const result = answer(sql);
+      const { status, message, json, count } = "json" in result ? result : prepared(result);
       this.#unsent.set(name, { rows: count === 0 && old ? '""' : json, status, message, stats: statsOf(sql, count) });
     }
   }

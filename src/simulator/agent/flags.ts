@@ -5,8 +5,8 @@ const flagSets = new Map<string, Flags>();
 /** Agents with equal flags share one object. */
 export function sharedFlags(flags: Flags): Flags {
   const key = JSON.stringify(flags);
-  const known = flagSets.get(key);
-  if (known) return known;
+  const cached = flagSets.get(key);
+  if (cached) return cached;
   if (flagSets.size >= 256) flagSets.clear();
   flagSets.set(key, flags);
   return flags;

@@ -23,7 +23,7 @@ export class Logger {
   readonly #identifier: string;
   #decorators: Decorators | null = null;
   #loaded: TextRow = {};
-  #made = 0;
+  #lines = 0;
   #generated = 0;
   #statuses = 0;
   #generatedFor = 0;
@@ -119,18 +119,18 @@ export class Logger {
   }
 
   #add(type: LogType, line: Line, extra: TextRow): void {
-    const id = this.#world.ledger ? `${this.#world.runId}-${this.#machine.index}-${this.#made++}` : null;
+    const id = this.#world.ledger ? `${this.#world.runId}-${this.#machine.index}-${this.#lines++}` : null;
     const marks = id ? { ...extra, [LINE_ID]: id } : extra;
     const whole = Object.keys(marks).length > 0 ? { ...line, decorations: marks } : line;
     this.buffer.add(type, JSON.stringify(whole), id);
   }
 
   #generatedLine(unixTime: number): Line {
-    const random = new Random(mix(this.#machine.seed, this.#made, unixTime));
+    const random = new Random(mix(this.#machine.seed, this.#lines, unixTime));
     const common = { hostIdentifier: this.#identifier, unixTime };
     const forms = { epoch: 0, old: this.#machine.old };
     return {
-      ...commonFields(GENERATED_NAME, this.#made, common, forms),
+      ...commonFields(GENERATED_NAME, this.#lines, common, forms),
       columns: {
         pid: String(random.int(2, 60_000)),
         path: "/usr/bin/example",

@@ -205,10 +205,10 @@ export class ManagedAgent {
   }
 
   /** Sends one request and counts it. Null if no complete reply was received. */
-  async #exchange(endpoint: Endpoint, given: Record<string, unknown>): Promise<Answer | null> {
+  async #exchange(endpoint: Endpoint, content: Record<string, unknown>): Promise<Answer | null> {
     const { stats, wheel } = this.#world;
     const started = wheel.now();
-    const body = JSON.stringify(given);
+    const body = JSON.stringify(content);
     const exchange = await this.#channel.exchange({
       path: this.#world.pathOf(endpoint),
       fields: endpoint === "managed_install_package" ? FIELDS + PART : FIELDS,

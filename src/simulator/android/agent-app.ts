@@ -61,7 +61,7 @@ export class AgentApp {
 
   async #installAll(configuration: Configuration): Promise<void> {
     const templates = configuration.certificate_templates;
-    for (const id of this.#done.keys()) if (templates.every((one) => one.id !== id)) this.#done.delete(id);
+    for (const id of this.#done.keys()) if (templates.every((template) => template.id !== id)) this.#done.delete(id);
     for (const { id, updated_at } of templates) {
       if (this.#done.get(id) === updated_at || this.#world.work.stopping) continue;
       try {

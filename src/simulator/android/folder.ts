@@ -36,9 +36,9 @@ interface StandInFolder {
 export async function openFolder(folder: string, url: string): Promise<StandInFolder> {
   const at = (name: string) => resolve(join(folder, name));
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const known = await readFile(at(ACCOUNT), "utf8").catch(() => null);
-  if (known === null) await create(at);
-  const account = JSON.parse(known ?? (await readFile(at(ACCOUNT), "utf8"))) as {
+  const accountText = await readFile(at(ACCOUNT), "utf8").catch(() => null);
+  if (accountText === null) await create(at);
+  const account = JSON.parse(accountText ?? (await readFile(at(ACCOUNT), "utf8"))) as {
     client_email: string;
     private_key: string;
   };
@@ -61,7 +61,7 @@ export async function openFolder(folder: string, url: string): Promise<StandInFo
   };
   const lines = Object.entries(settings).map(([name, value]) => `export ${name}='${value}'\n`);
   await writeFile(at(SETTINGS), lines.join(""), { mode: 0o600 });
-  return { keys, isNew: known === null, settingsFile: at(SETTINGS), settings };
+  return { keys, isNew: accountText === null, settingsFile: at(SETTINGS), settings };
 }
 
 async function create(at: (name: string) => string): Promise<void> {

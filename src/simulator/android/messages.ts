@@ -52,8 +52,8 @@ export class Messages {
   async send(type: MessageType, data: unknown): Promise<boolean> {
     this.undelivered++;
     const delivery = this.#deliver(type, data);
-    const known = delivery.then(() => void this.#waiting.delete(known));
-    this.#waiting.add(known);
+    const call = delivery.then(() => void this.#waiting.delete(call));
+    this.#waiting.add(call);
     return delivery;
   }
 

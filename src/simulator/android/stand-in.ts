@@ -177,7 +177,7 @@ export class StandIn {
   }
 
   #answer({ method, url, text }: Request, path: string): Json {
-    const given = text === "" ? {} : (JSON.parse(text) as Json);
+    const json = text === "" ? {} : (JSON.parse(text) as Json);
     const { enterprise } = this.#keys;
     if (method === "POST" && path === "signupUrls") {
       const page = new URL("/signup", url);
@@ -187,26 +187,26 @@ export class StandIn {
     if (method === "POST" && path === "enterprises") {
       if (url.searchParams.get("enterpriseToken") !== this.#keys.token)
         refuse(400, "INVALID_ARGUMENT", "the enterpriseToken is not valid");
-      return { ...given, name: enterprise };
+      return { ...json, name: enterprise };
     }
     if (path !== enterprise && !path.startsWith(`${enterprise}/`)) notFound(path);
     if (method === "DELETE" && path === enterprise) return {};
     const [kind = ""] = path.slice(enterprise.length + 1).split("/");
-    if (kind === "policies") return this.#policyCall(method, path, given);
-    if (kind === "devices") return this.#deviceCall(method, path, given);
+    if (kind === "policies") return this.#policyCall(method, path, json);
+    if (kind === "devices") return this.#deviceCall(method, path, json);
     if (method === "POST" && kind === "enrollmentTokens") {
       const value = randomUUID().replaceAll("-", "").slice(0, 20).toUpperCase();
       this.#tokens.set(value, {
-        policyName: String(given.policyName),
-        additionalData: String(given.additionalData),
-        isPersonal: given.allowPersonalUsage === "PERSONAL_USAGE_ALLOWED",
+        policyName: String(json.policyName),
+        additionalData: String(json.additionalData),
+        isPersonal: json.allowPersonalUsage === "PERSONAL_USAGE_ALLOWED",
       });
       const extras = { "com.google.android.apps.work.clouddpc.EXTRA_ENROLLMENT_TOKEN": value };
       const qrCode = JSON.stringify({ "android.app.extra.PROVISIONING_ADMIN_EXTRAS_BUNDLE": extras });
-      return { ...given, name: `${path}/${value}`, value, qrCode };
+      return { ...json, name: `${path}/${value}`, value, qrCode };
     }
     if (method === "POST" && kind === "webApps")
-      return { ...given, name: `${path}/com.google.enterprise.webapp.x${randomUUID().slice(0, 8)}` };
+      return { ...json, name: `${path}/com.google.enterprise.webapp.x${randomUUID().slice(0, 8)}` };
     return notFound(path);
   }
 
@@ -222,15 +222,15 @@ export class StandIn {
     return method === "DELETE" ? {} : { ...policy.content, name: path, version: String(policy.version) };
   }
 
-  #deviceCall(method: string, path: string, given: Json): Json {
+  #deviceCall(method: string, path: string, body: Json): Json {
     if (method === "GET" && path.includes("/operations/")) return this.operations.get(path) ?? notFound(path);
     const [, name = "", verb] = /^(enterprises\/[^/]+\/devices\/[^/:]+)(?::(\w+))?$/.exec(path) ?? [];
-    const known = this.#devices.describe(name) ?? notFound(path);
-    if (method === "POST" && verb === "issueCommand") return this.#command(name, given);
+    const device = this.#devices.describe(name) ?? notFound(path);
+    if (method === "POST" && verb === "issueCommand") return this.#command(name, body);
     if (verb !== undefined) return notFound(path);
-    if (method === "PATCH") this.#devices.setPolicy(name, String(given.policyName));
+    if (method === "PATCH") this.#devices.setPolicy(name, String(body.policyName));
     if (method === "DELETE") this.#devices.remove(name);
-    return method === "DELETE" ? {} : known;
+    return method === "DELETE" ? {} : device;
   }
 
   #command(device: string, command: Json): Json {

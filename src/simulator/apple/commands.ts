@@ -51,7 +51,7 @@ export const actions: Readonly<Record<string, Action>> = {
       payloads: payloads.length,
       escrow,
     });
-    const encrypts = payloads.some((one) => stringIn(one, "PayloadType") === "com.apple.MCX.FileVault2");
+    const encrypts = payloads.some((payload) => stringIn(payload, "PayloadType") === "com.apple.MCX.FileVault2");
     if (encrypts) state.recoveryKey ??= newRecoveryKey(random);
     return {};
   },
@@ -73,11 +73,13 @@ export const actions: Readonly<Record<string, Action>> = {
     })),
   }),
   DeviceInformation(command, doing) {
-    const known = information(doing);
-    const asked = (arrayIn(command, "Queries") ?? Object.keys(known)).filter((query) => typeof query === "string");
+    const attributes = information(doing);
+    const queries = (arrayIn(command, "Queries") ?? Object.keys(attributes)).filter(
+      (query) => typeof query === "string",
+    );
     return {
       QueryResponses: Object.fromEntries(
-        asked.flatMap((query) => (Object.hasOwn(known, query) ? [[query, known[query]!]] : [])),
+        queries.flatMap((query) => (Object.hasOwn(attributes, query) ? [[query, attributes[query]!]] : [])),
       ),
     };
   },
@@ -200,9 +202,11 @@ function readProfile(payload: Buffer | null): PlistDict {
 
 /** The certificate that the escrow payload names by its uuid. */
 function escrowCertificate(payloads: readonly PlistDict[]): Buffer | null {
-  const escrow = payloads.find((one) => stringIn(one, "PayloadType") === "com.apple.security.FDERecoveryKeyEscrow");
+  const escrow = payloads.find(
+    (payload) => stringIn(payload, "PayloadType") === "com.apple.security.FDERecoveryKeyEscrow",
+  );
   const uuid = escrow && stringIn(escrow, "EncryptCertPayloadUUID");
-  const named = uuid == null ? undefined : payloads.find((one) => stringIn(one, "PayloadUUID") === uuid);
+  const named = uuid == null ? undefined : payloads.find((payload) => stringIn(payload, "PayloadUUID") === uuid);
   return named ? bytesIn(named, "PayloadContent") : null;
 }
 

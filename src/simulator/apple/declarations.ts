@@ -22,42 +22,42 @@ interface Item {
 /** Returns how many declarations are active afterwards. */
 export async function synchronize(
   ask: Ask,
-  known: Map<string, ReceivedDeclaration>,
+  received: Map<string, ReceivedDeclaration>,
   facts: UpdateFacts,
 ): Promise<number> {
   const items = await ask("declaration-items");
-  const wanted = new Map<string, { kind: Kind; item: Item }>();
+  const listed = new Map<string, { kind: Kind; item: Item }>();
   for (const { list, kind } of kinds)
-    for (const item of itemsIn(items, list)) wanted.set(`${kind}/${item.Identifier}`, { kind, item });
-  for (const key of known.keys()) if (!wanted.has(key)) known.delete(key);
-  for (const [key, { kind, item }] of wanted) {
+    for (const item of itemsIn(items, list)) listed.set(`${kind}/${item.Identifier}`, { kind, item });
+  for (const key of received.keys()) if (!listed.has(key)) received.delete(key);
+  for (const [key, { kind, item }] of listed) {
     const { Identifier: identifier, ServerToken: serverToken } = item;
-    if (known.get(key)?.serverToken === serverToken) continue;
+    if (received.get(key)?.serverToken === serverToken) continue;
     const declaration = await ask(`declaration/${key}`);
     const valid = isDeclaration(declaration, item);
     const activates = kind === "activation" && valid ? configurationsOf(declaration) : [];
-    const asked = { items: itemsOf(declaration), version: versionOf(declaration) };
-    known.set(key, { kind, identifier, serverToken, valid, activates, active: false, ...asked });
+    const details = { items: itemsOf(declaration), version: versionOf(declaration) };
+    received.set(key, { kind, identifier, serverToken, valid, activates, active: false, ...details });
   }
   // A configuration is in effect if an activation names it.
-  const activated = new Set([...known.values()].flatMap(({ activates }) => activates));
-  for (const [key, { kind, identifier, valid, ...rest }] of known)
-    known.set(key, {
+  const activated = new Set([...received.values()].flatMap(({ activates }) => activates));
+  for (const [key, { kind, identifier, valid, ...rest }] of received)
+    received.set(key, {
       ...rest,
       kind,
       identifier,
       valid,
       active: valid && (kind !== "configuration" || activated.has(identifier)),
     });
-  const status = { management: managementOf([...known.values()]), ...updateItems([...known.values()], facts) };
+  const status = { management: managementOf([...received.values()]), ...updateItems([...received.values()], facts) };
   await ask("status", { StatusItems: status, Errors: [], FullReport: true });
-  return [...known.values()].filter(({ active }) => active).length;
+  return [...received.values()].filter(({ active }) => active).length;
 }
 
-function managementOf(known: readonly ReceivedDeclaration[]): object {
-  const of = (wanted: Kind) =>
-    known
-      .filter(({ kind }) => kind === wanted)
+function managementOf(declarations: readonly ReceivedDeclaration[]): object {
+  const of = (kindName: Kind) =>
+    declarations
+      .filter(({ kind }) => kind === kindName)
       .map(({ identifier, serverToken, active, valid }) => ({
         identifier,
         "server-token": serverToken,
@@ -94,7 +94,7 @@ const payloadOf = (declaration: unknown, type: string): Record<string, unknown> 
   isObject(declaration) && declaration.Type === type && isObject(declaration.Payload) ? declaration.Payload : {};
 
 const texts = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
+  Array.isArray(value) ? value.filter((word): word is string => typeof word === "string") : [];
 
 const configurationsOf = (activation: unknown): string[] =>
   isObject(activation) && isObject(activation.Payload) ? texts(activation.Payload.StandardConfigurations) : [];

@@ -11,10 +11,10 @@ export interface UpdateFacts {
 
 /** The subscribed status items below `softwareupdate`; an empty object if there is no subscription. */
 export function updateItems(
-  known: readonly ReceivedDeclaration[],
+  declarations: readonly ReceivedDeclaration[],
   { device, osVersion, updateFails }: UpdateFacts,
 ): { softwareupdate?: Readonly<Record<string, unknown>> } {
-  const active = known.filter((one) => one.active);
+  const active = declarations.filter((declaration) => declaration.active);
   const subscribed = new Set(active.flatMap(({ items }) => items));
   const target = active.flatMap(({ version }) => version ?? []).find((version) => isNewer(version, osVersion)) ?? null;
   const isFailed = target !== null && updateFails;
@@ -29,8 +29,8 @@ export function updateItems(
 }
 
 /** Compares the numbers of two versions. */
-function isNewer(one: string, other: string): boolean {
-  const [a, b] = [one.split(".").map(Number), other.split(".").map(Number)];
+function isNewer(version: string, other: string): boolean {
+  const [a, b] = [version.split(".").map(Number), other.split(".").map(Number)];
   for (let i = 0; i < Math.max(a.length, b.length); i++) {
     const difference = (a[i] ?? 0) - (b[i] ?? 0);
     if (difference !== 0) return difference > 0;

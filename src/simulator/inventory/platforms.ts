@@ -275,8 +275,8 @@ export function hardwareFor(family: Family, random: Random): Hardware {
 }
 
 /** The platforms of a run: all, or the named ones (`macos`, `ubuntu`, ... or a family such as `linux`). */
-export function platformMix(wanted: readonly string[] | undefined): { value: Platform; weight: number }[] {
-  const names = new Set((wanted ?? []).map((name) => name.toLowerCase()));
+export function platformMix(requestedKeys: readonly string[] | undefined): { value: Platform; weight: number }[] {
+  const names = new Set((requestedKeys ?? []).map((name) => name.toLowerCase()));
   const chosen = PLATFORMS.filter((p) => names.size === 0 || names.has(p.key) || names.has(p.family));
   for (const name of names) {
     if (!PLATFORMS.some((p) => p.key === name || p.family === name)) {

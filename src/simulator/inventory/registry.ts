@@ -35,9 +35,9 @@ const IS_ABOUT_REGISTRY = /^SELECT 1 FROM osquery_registry WHERE [\w\s='.]+;?$/i
 export function discoveryAnswer(sql: string, machine: Machine, answer: (sql: string) => SqlAnswer): SqlAnswer {
   if (!IS_ABOUT_REGISTRY.test(sql)) return answer(sql);
   const { answers } = registryOf(machine);
-  const known = answers.get(sql);
-  if (known !== undefined) return known;
-  const made = answer(sql);
-  if (answers.size < ANSWERS_MAX) answers.set(sql, made);
-  return made;
+  const cached = answers.get(sql);
+  if (cached !== undefined) return cached;
+  const sqlAnswer = answer(sql);
+  if (answers.size < ANSWERS_MAX) answers.set(sql, sqlAnswer);
+  return sqlAnswer;
 }

@@ -31,8 +31,8 @@ export function softwareOf(machine: Machine, catalog: CatalogName, changes: numb
     const name = round === 0 ? base.name : `${base.name}-${round + 1}`;
     items.push({ ...base, name, version: random.chance(outdated) ? base.previous : base.version });
   }
-  const own = `${machine.owner}-tool-${(machine.seed % 100_000).toString(36)}`;
-  items[items.length - 1] = { ...(items.at(-1) as Package), name: own, version: "1.0.0" };
+  const ownTool = `${machine.owner}-tool-${(machine.seed % 100_000).toString(36)}`;
+  items[items.length - 1] = { ...(items.at(-1) as Package), name: ownTool, version: "1.0.0" };
   for (let change = 1; change <= changes; change++) applyChange(items, mix(machine.seed, change, pool.length));
   return items;
 }

@@ -52,7 +52,7 @@ const ONLY: Record<Family, string[]> = {
     wmi_filter_consumer_binding wmi_script_event_consumers`),
 };
 
-const known: Record<Family, ReadonlySet<string>> = {
+const tablesByFamily: Record<Family, ReadonlySet<string>> = {
   darwin: new Set([...COMMON, ...ONLY.darwin]),
   linux: new Set([...COMMON, ...ONLY.linux]),
   windows: new Set([...COMMON, ...ONLY.windows]),
@@ -60,5 +60,5 @@ const known: Record<Family, ReadonlySet<string>> = {
 
 /** The tables that a stock agent of this family has, including those for which the simulator has no rows. */
 export function agentTables(family: Family): ReadonlySet<string> {
-  return known[family];
+  return tablesByFamily[family];
 }

@@ -67,9 +67,9 @@ function certificatesOf(machine: Machine, unixTime: number): SqlRow[] {
   const owner = ownerOf(machine);
   const count = family === "linux" ? 0 : random.int(3, 8);
   return Array.from({ length: count }, (_, i) => {
-    const own = i % 2 === 1;
+    const isUsers = i % 2 === 1;
     const issuer = ISSUERS[i % ISSUERS.length] as string;
-    const name = own ? `${machine.owner}@example.com` : i === 0 ? issuer : machine.hostname;
+    const name = isUsers ? `${machine.owner}@example.com` : i === 0 ? issuer : machine.hostname;
     const cert = new Random(hashText(`${machine.seed}/certificate/${i}`));
     const from = unixTime - (unixTime % 86_400) - cert.int(1, 700) * 86_400;
     return {
@@ -89,17 +89,17 @@ function certificatesOf(machine: Machine, unixTime: number): SqlRow[] {
       sha1: cert.hex(40),
       path:
         family === "windows"
-          ? own
+          ? isUsers
             ? `Users\\S-1-5-21-1-2-3-${owner.uid}\\Personal`
             : "LocalMachine\\Personal"
-          : own
+          : isUsers
             ? `${owner.directory}/Library/Keychains/login.keychain-db`
             : "/Library/Keychains/System.keychain",
       serial: cert.hex(18).toUpperCase(),
-      sid: family === "windows" ? (own ? `S-1-5-21-1-2-3-${owner.uid}` : "") : null,
-      store_location: family === "windows" ? (own ? "Users" : "LocalMachine") : null,
+      sid: family === "windows" ? (isUsers ? `S-1-5-21-1-2-3-${owner.uid}` : "") : null,
+      store_location: family === "windows" ? (isUsers ? "Users" : "LocalMachine") : null,
       store: family === "windows" ? "Personal" : null,
-      username: family === "windows" ? (own ? owner.name : "SYSTEM") : null,
+      username: family === "windows" ? (isUsers ? owner.name : "SYSTEM") : null,
       store_id: family === "windows" ? "" : null,
     };
   });

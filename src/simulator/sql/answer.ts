@@ -30,14 +30,14 @@ export function answerSql(sql: string, tables: Tables): SqlAnswer {
 
 /** Many agents run the same few queries, so each is parsed only once. */
 function parse(sql: string): Query {
-  let known = parsed.get(sql);
-  if (known === undefined) {
-    known = tryParse(sql);
+  let query = parsed.get(sql);
+  if (query === undefined) {
+    query = tryParse(sql);
     if (parsed.size >= CACHED) parsed.clear();
-    parsed.set(sql, known);
+    parsed.set(sql, query);
   }
-  if (known instanceof SqlError) throw known;
-  return known;
+  if (query instanceof SqlError) throw query;
+  return query;
 }
 
 function tryParse(sql: string): Query | SqlError {

@@ -190,18 +190,18 @@ function membership(expr: Extract<Expr, { kind: "in" }>, scope: Scope): Eval {
     const value = operand(env);
     if (value === null) return null;
     const values = list ? list.map((item) => item(env)) : rows!(env).map((row) => Object.values(row)[0] ?? null);
-    const found = values.some((candidate) => compare(value, candidate, affinity) === 0);
-    return !found && values.includes(null) ? null : bool(found !== expr.not);
+    const isInList = values.some((candidate) => compare(value, candidate, affinity) === 0);
+    return !isInList && values.includes(null) ? null : bool(isInList !== expr.not);
   };
 }
 
 function like(expr: Extract<Expr, { kind: "like" }>, scope: Scope): Eval {
   const operand = compileExpression(expr.operand, scope);
-  const wanted = compileExpression(expr.pattern, scope);
+  const compiledPattern = compileExpression(expr.pattern, scope);
   const fixed = expr.pattern.kind === "literal" ? pattern(String(expr.pattern.value), expr.glob) : null;
   return (env) => {
     const value = operand(env);
-    const mask = wanted(env);
+    const mask = compiledPattern(env);
     if (value === null || mask === null) return null;
     return bool((fixed ?? pattern(String(mask), expr.glob)).test(String(value)) !== expr.not);
   };

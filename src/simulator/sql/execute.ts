@@ -134,8 +134,8 @@ function joinCondition(source: Source, scope: Scope): Expr | null {
   return source.using.reduce<Expr | null>((all, name) => {
     const other = scope.sources.find((s) => s.alias !== source.alias && s.columns.has(name));
     const left: Expr = { kind: "column", source: other?.alias ?? null, name };
-    const one: Expr = { kind: "binary", op: "=", left, right: { kind: "column", source: source.alias, name } };
-    return all ? { kind: "binary", op: "AND", left: all, right: one } : one;
+    const equality: Expr = { kind: "binary", op: "=", left, right: { kind: "column", source: source.alias, name } };
+    return all ? { kind: "binary", op: "AND", left: all, right: equality } : equality;
   }, source.on);
 }
 
@@ -204,14 +204,14 @@ function aliased(expr: Expr, select: Select): Expr {
 
 function groups(envs: Env[], by: Eval[], outer: Env): Env[] {
   if (by.length === 0) return [{ rows: envs[0]?.rows ?? [], parent: outer, group: envs }];
-  const found = new Map<string, Env[]>();
+  const groupsByKey = new Map<string, Env[]>();
   for (const env of envs) {
     const key = JSON.stringify(by.map((part) => part(env)));
-    const list = found.get(key);
+    const list = groupsByKey.get(key);
     if (list) list.push(env);
-    else found.set(key, [env]);
+    else groupsByKey.set(key, [env]);
   }
-  return [...found.values()].map((group) => ({ rows: group[0]!.rows, parent: outer, group }));
+  return [...groupsByKey.values()].map((group) => ({ rows: group[0]!.rows, parent: outer, group }));
 }
 
 function ordering(a: Env, b: Env, order: { eval: Eval; sign: number }[]): number {

@@ -98,9 +98,9 @@ const SCALARS: Record<string, (args: Value[]) => Value> = {
 };
 
 export function scalar(name: string): (args: Value[]) => Value {
-  const found = SCALARS[name === "substring" ? "substr" : name];
-  if (!found) throw new UnsupportedSql(`function ${name}`);
-  return found;
+  const scalarFunction = SCALARS[name === "substring" ? "substr" : name];
+  if (!scalarFunction) throw new UnsupportedSql(`function ${name}`);
+  return scalarFunction;
 }
 
 export const AGGREGATES = new Set(["count", "sum", "total", "avg", "group_concat", "min", "max"]);

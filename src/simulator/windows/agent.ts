@@ -65,10 +65,10 @@ export class WindowsAgents {
     const work = readWork(await this.#call(PATHS.distributed_read, { node_key: this.#nodeKey }));
     const view = this.#view();
     const answer = (sql: string) => bridgeAnswer(sql, nodes) ?? enrollmentAnswer(sql, enrolled) ?? answerSql(sql, view);
-    const found = (sql: string) =>
+    const answerDiscovery = (sql: string) =>
       sql.includes("'mdm_bridge'") ? rowsAnswer([{ "1": "1" }]) : discoveryAnswer(sql, this.machine, answer);
     const results = new Results();
-    results.run(discover(work, this.machine.agentVersion, found), answer, false);
+    results.run(discover(work, this.machine.agentVersion, answerDiscovery), answer, false);
     if (results.size > 0)
       await this.#call(
         PATHS.distributed_write,
@@ -128,7 +128,7 @@ function bridgeAnswer(sql: string, nodes: Nodes): SqlAnswer | null {
   const input = (INPUT.exec(sql)?.[1] ?? "").replaceAll("''", "'");
   const commands = readCommands(input.replace(/^<SyncBody>|<\/SyncBody>$/g, ""));
   const replies = commands.flatMap((command) => perform(command, nodes).replies);
-  const output = writeCommands(replies.map((one, i) => ({ ...one, cmdId: String(i + 1), msgRef: "0" })));
+  const output = writeCommands(replies.map((command, i) => ({ ...command, cmdId: String(i + 1), msgRef: "0" })));
   // Agents return it with a declaration of an encoding that it does not have.
   return rowsAnswer([
     {

@@ -41,7 +41,7 @@ export class WindowsDevice {
   readonly #usesCertificate: boolean;
   #enrollment: Enrollment | null = null;
   #sessions: Sessions | null = null;
-  #own: Web | null = null;
+  #ownWeb: Web | null = null;
   #left = false;
   /** What was answered to commands, by their ids. */
   readonly #answers = new Map<string, AnsweredCommand>();
@@ -80,7 +80,7 @@ export class WindowsDevice {
   }
 
   async close(): Promise<void> {
-    await this.#own?.close();
+    await this.#ownWeb?.close();
   }
 
   /** Throws if the server refuses a step. */
@@ -92,15 +92,15 @@ export class WindowsDevice {
     const { account, managementUrl: url, certificate } = this.#enrollment;
     const withCertificate = this.#usesCertificate && url.startsWith("https:");
     if (withCertificate)
-      this.#own = new Web({
+      this.#ownWeb = new Web({
         maxConnections: 1,
         identity: { certificate, key },
         ...(this.#world.tls === undefined ? {} : { tls: this.#world.tls }),
       });
-    const web = this.#own ?? this.#world.web;
+    const web = this.#ownWeb ?? this.#world.web;
     this.#sessions = new Sessions(
       { deviceId: facts.DeviceID, account: withCertificate ? null : account, url },
-      (...given) => postTo(web, ...given),
+      (...post) => postTo(web, ...post),
     );
     this.#answers.clear();
     this.#taken.clear();
@@ -132,10 +132,10 @@ export class WindowsDevice {
       for (let i = 0; i < MESSAGES_MAX && this.isEnrolled; i++) {
         const sent = answers;
         const exchange = await stats.timed(name, async () => {
-          const given = name === "session" ? await this.#begin() : await this.#sessions!.send(numbered(sent));
-          if (given.status !== statuses.ok && given.status !== statuses.authenticated)
-            throw new Error(`the server answered the message with ${given.status}`);
-          return given;
+          const reply = name === "session" ? await this.#begin() : await this.#sessions!.send(numbered(sent));
+          if (reply.status !== statuses.ok && reply.status !== statuses.authenticated)
+            throw new Error(`the server answered the message with ${reply.status}`);
+          return reply;
         });
         for (const { cmdRef } of sent) if (cmdRef !== null && this.#answers.has(cmdRef)) this.#taken.add(cmdRef);
         if (this.#endsAfter(sent)) return;
@@ -143,7 +143,9 @@ export class WindowsDevice {
         const { msgId } = exchange.message.header;
         answers = [
           syncCommand("Status", "", { msgRef: msgId, cmdRef: "0", cmd: "SyncHdr", data: statuses.ok }),
-          ...exchange.commands.flatMap((command) => this.#answerTo(command).map((one) => ({ ...one, msgRef: msgId }))),
+          ...exchange.commands.flatMap((command) =>
+            this.#answerTo(command).map((reply) => ({ ...reply, msgRef: msgId })),
+          ),
         ];
         name = "answer";
       }
@@ -161,12 +163,12 @@ export class WindowsDevice {
   #answerTo(command: SyncCommand): readonly SyncCommand[] {
     const { stats, notNow, errors } = this.#world;
     const text = JSON.stringify(command);
-    const known = this.#answers.get(command.cmdId);
+    const answered = this.#answers.get(command.cmdId);
     // What exists (418) is asked again, as a Replace with the same id.
-    if (known?.text === text) {
+    if (answered?.text === text) {
       if (this.#taken.has(command.cmdId)) stats.doubled++;
       else stats.repeated++;
-      return known.replies;
+      return answered.replies;
     }
     const isUrgent = [...everyCommand([command])].some(({ items }) =>
       items.some(({ target }) => URGENT.test(target ?? "")),
@@ -208,7 +210,7 @@ async function postTo(web: Web, url: string, type: string, body: string) {
 
 /** Ids of the device's own commands. */
 const numbered = (commands: readonly SyncCommand[]): SyncCommand[] =>
-  commands.map((one, i) => ({ ...one, cmdId: String(i + 1) }));
+  commands.map((command, i) => ({ ...command, cmdId: String(i + 1) }));
 
 /** What every device can be asked. */
 function firstNodes(facts: EnrollmentFacts): Nodes {

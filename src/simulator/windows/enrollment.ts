@@ -66,8 +66,12 @@ type EnrollmentReply =
   | { readonly fault: null; readonly document: readonly Characteristic[] };
 
 /** The reply to the request: a provisioning document, or a fault. */
-export async function requestDocument(post: Post, url: string, asked: EnrollmentRequest): Promise<EnrollmentReply> {
-  const { token, facts, request, requestType = requestTypes.issue } = asked;
+export async function requestDocument(
+  post: Post,
+  url: string,
+  enrollment: EnrollmentRequest,
+): Promise<EnrollmentReply> {
+  const { token, facts, request, requestType = requestTypes.issue } = enrollment;
   const reply = await soapCall(post, url, {
     action: actions.requestToken,
     body: writeTokenRequest({ requestType, request, context: new Map(Object.entries(facts)) }),
@@ -95,24 +99,26 @@ export interface Enrollment {
 }
 
 export function enrollmentIn(document: readonly Characteristic[], facts: EnrollmentFacts): Enrollment {
-  const application = found(document.find(({ type }) => type === "APPLICATION"));
-  const account = found(application.inner.find((one) => parameterOf(one, "AAUTHLEVEL") === "APPSRV"));
+  const application = required(document.find(({ type }) => type === "APPLICATION"));
+  const account = required(
+    application.inner.find((characteristic) => parameterOf(characteristic, "AAUTHLEVEL") === "APPSRV"),
+  );
   const store = facts.EnrollmentType === "Device" ? "System" : "User";
-  const own = found(found(find(document, "CertificateStore", "My", store)).inner[0]);
+  const certificateStore = required(required(find(document, "CertificateStore", "My", store)).inner[0]);
   return {
     account: {
       deviceId: facts.DeviceID,
-      name: found(parameterOf(account, "AAUTHNAME")),
-      secret: found(parameterOf(account, "AAUTHSECRET")),
-      firstNonce: found(parameterOf(account, "AAUTHDATA")),
+      name: required(parameterOf(account, "AAUTHNAME")),
+      secret: required(parameterOf(account, "AAUTHSECRET")),
+      firstNonce: required(parameterOf(account, "AAUTHDATA")),
     },
-    certificate: Buffer.from(found(parameterOf(own, "EncodedCertificate")), "base64"),
-    managementUrl: found(parameterOf(application, "ADDR")),
-    providerId: found(parameterOf(application, "PROVIDER-ID")),
+    certificate: Buffer.from(required(parameterOf(certificateStore, "EncodedCertificate")), "base64"),
+    managementUrl: required(parameterOf(application, "ADDR")),
+    providerId: required(parameterOf(application, "PROVIDER-ID")),
   };
 }
 
-function found<T>(value: T | null | undefined): T {
+function required<T>(value: T | null | undefined): T {
   if (value === null || value === undefined) throw new Error("the provisioning document is not complete");
   return value;
 }

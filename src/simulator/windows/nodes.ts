@@ -35,13 +35,13 @@ export function perform(command: SyncCommand, nodes: Nodes, fails = false): Done
   let status: string = statuses.ok;
   for (const { target, data, format } of command.items) {
     const path = target ?? "";
-    const known = changed.get(keyOf(path));
+    const node = changed.get(keyOf(path));
     const value = { path, data: data ?? "", format: format ?? command.format };
-    if (command.verb === "Add" && known) status = statuses.exists;
+    if (command.verb === "Add" && node) status = statuses.exists;
     else if (command.verb === "Add" || command.verb === "Replace") changed.set(keyOf(path), value);
     else if (command.verb === "Delete") status = remove(changed, path) ? status : statuses.notFound;
     else if (command.verb === "Exec") executed.push(path);
-    else if (command.verb === "Get" && known) results.push(resultOf(command, known));
+    else if (command.verb === "Get" && node) results.push(resultOf(command, node));
     else status = command.verb === "Get" ? statuses.notFound : "406";
   }
   const isDone = status === statuses.ok;
@@ -59,8 +59,8 @@ const resultOf = ({ cmdId }: SyncCommand, { path, data, format }: Node): SyncCom
 /** Removes the node with all below it. */
 function remove(nodes: Map<string, Node>, path: string): boolean {
   const key = keyOf(path);
-  const gone = [...nodes.keys()].filter((one) => one === key || one.startsWith(`${key}/`));
-  for (const one of gone) nodes.delete(one);
+  const gone = [...nodes.keys()].filter((nodeKey) => nodeKey === key || nodeKey.startsWith(`${key}/`));
+  for (const nodeKey of gone) nodes.delete(nodeKey);
   return gone.length > 0;
 }
 
@@ -69,16 +69,16 @@ function performAtomic(command: SyncCommand, before: Nodes, fails: boolean): Don
   let nodes = before;
   const done: Done[] = [];
   for (const [i, child] of command.commands.entries()) {
-    const one = perform(child, nodes, fails && i === 0);
-    done.push(one);
-    if (!one.isDone) break;
-    nodes = one.nodes;
+    const outcome = perform(child, nodes, fails && i === 0);
+    done.push(outcome);
+    if (!outcome.isDone) break;
+    nodes = outcome.nodes;
   }
-  const isDone = done.every((one) => one.isDone);
+  const isDone = done.every((outcome) => outcome.isDone);
   const inner = command.commands.flatMap((child, i) => {
-    const one = done[i];
-    if (one === undefined) return [statusOf(child, "215")];
-    return isDone || !one.isDone ? one.replies : [statusOf(child, "216")];
+    const outcome = done[i];
+    if (outcome === undefined) return [statusOf(child, "215")];
+    return isDone || !outcome.isDone ? outcome.replies : [statusOf(child, "216")];
   });
   return {
     replies: [statusOf(command, isDone ? statuses.ok : statuses.atomicFailed), ...inner],
@@ -91,14 +91,14 @@ function performAtomic(command: SyncCommand, before: Nodes, fails: boolean): Don
 function performAll(command: SyncCommand, before: Nodes, fails: boolean): Done {
   let nodes = before;
   const done = command.commands.map((child, i) => {
-    const one = perform(child, nodes, fails && i === 0);
-    nodes = one.nodes;
-    return one;
+    const outcome = perform(child, nodes, fails && i === 0);
+    nodes = outcome.nodes;
+    return outcome;
   });
   return {
     replies: [statusOf(command, statuses.ok), ...done.flatMap(({ replies }) => replies)],
     nodes,
-    isDone: done.every((one) => one.isDone),
+    isDone: done.every((outcome) => outcome.isDone),
     executed: done.flatMap(({ executed }) => executed),
   };
 }

@@ -60,9 +60,9 @@ export class Sessions {
   }
 
   /** One message of the session. */
-  async send(commands: readonly SyncCommand[], given: Sending = {}): Promise<Exchange> {
-    const own = this.#device.account !== null && this.nonce !== null ? this.digest(this.nonce) : null;
-    const { credentials = own, isFinal = true, source = this.#device.deviceId, maxMsgSize = null } = given;
+  async send(commands: readonly SyncCommand[], options: Sending = {}): Promise<Exchange> {
+    const ownCredentials = this.#device.account !== null && this.nonce !== null ? this.digest(this.nonce) : null;
+    const { credentials = ownCredentials, isFinal = true, source = this.#device.deviceId, maxMsgSize = null } = options;
     this.#number++;
     const header = {
       sessionId: String(this.#session),
@@ -81,12 +81,12 @@ export class Sessions {
     return {
       status: status?.data ?? "",
       message,
-      commands: message.commands.filter((one) => isRequest(one) || isContainer(one)),
+      commands: message.commands.filter((command) => isRequest(command) || isContainer(command)),
     };
   }
 
   /** Begins a session. */
-  async start(more: readonly SyncCommand[] = [], given: Sending = {}): Promise<Exchange> {
+  async start(more: readonly SyncCommand[] = [], options: Sending = {}): Promise<Exchange> {
     this.#session++;
     this.#number = 0;
     const commands = [
@@ -98,10 +98,10 @@ export class Sessions {
       syncCommand("Replace", "4", { items: [{ source: "./DevInfo/DevId", data: this.#device.deviceId }] }),
       ...more,
     ];
-    const first = await this.send(commands, given);
+    const first = await this.send(commands, options);
     // Without a fresh nonce the server asks for it.
-    return first.status === statuses.credentialsNeeded && given.credentials === undefined
-      ? this.send(commands, given)
+    return first.status === statuses.credentialsNeeded && options.credentials === undefined
+      ? this.send(commands, options)
       : first;
   }
 }

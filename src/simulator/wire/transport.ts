@@ -25,7 +25,7 @@ export class Transport {
   readonly #tls: TlsSettings;
   readonly #wheel: Wheel;
   readonly #shared: Pool;
-  readonly #own = new Set<Pool>();
+  readonly #ownPools = new Set<Pool>();
   readonly #elsewhere = new Map<string, Pool>();
   readonly #limit: number;
 
@@ -45,22 +45,22 @@ export class Transport {
 
   ownChannel(): Channel {
     const pool = new Pool(this.#origin, this.#tls, this.#wheel, 1);
-    this.#own.add(pool);
+    this.#ownPools.add(pool);
     return new Channel(this, pool);
   }
 
   get connections(): number {
     let count = this.#shared.size;
-    for (const pool of [...this.#own, ...this.#elsewhere.values()]) count += pool.size;
+    for (const pool of [...this.#ownPools, ...this.#elsewhere.values()]) count += pool.size;
     return count;
   }
 
   reset(): void {
-    for (const pool of [this.#shared, ...this.#own, ...this.#elsewhere.values()]) pool.reset();
+    for (const pool of [this.#shared, ...this.#ownPools, ...this.#elsewhere.values()]) pool.reset();
   }
 
   close(): void {
-    for (const pool of [this.#shared, ...this.#own, ...this.#elsewhere.values()]) pool.close();
+    for (const pool of [this.#shared, ...this.#ownPools, ...this.#elsewhere.values()]) pool.close();
   }
 
   async exchange(pool: Pool, call: Call): Promise<Exchange> {
