@@ -16,9 +16,9 @@ export const updateStatement = ({ version, sha256, size }: Omit<AgentUpdate, "si
 
 const VERSION = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})(-[\w.]{1,50})?$/;
 
-/** Whether `one` is a later version than `other`. False if one of them cannot be read. */
-export function isNewer(one: string, other: string): boolean {
-  const [a, b] = [VERSION.exec(one), VERSION.exec(other)];
+/** Whether `version` is a later version than `other`. False if one of them cannot be read. */
+export function isNewer(version: string, other: string): boolean {
+  const [a, b] = [VERSION.exec(version), VERSION.exec(other)];
   if (a === null || b === null) return false;
   for (const i of [1, 2, 3]) {
     const difference = Number(a[i]) - Number(b[i]);

@@ -41,13 +41,13 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 
 export class HostIdentity {
   readonly #parts: Parts;
-  #known: Identity | null;
+  #identity: Identity | null;
   #getting: Promise<Identity> | null = null;
   #notBefore = 0;
 
-  private constructor(parts: Parts, known: Identity | null) {
+  private constructor(parts: Parts, identity: Identity | null) {
     this.#parts = parts;
-    this.#known = known;
+    this.#identity = identity;
   }
 
   /** An identity for another server, or of the machine that this one was cloned from, is forgotten. */
@@ -59,7 +59,7 @@ export class HostIdentity {
 
   /** The machine left its host, to which the identity is bound: it gets another one. */
   async forget(): Promise<void> {
-    this.#known = null;
+    this.#identity = null;
     await rm(fileOf(this.#parts), { force: true });
   }
 
@@ -69,17 +69,17 @@ export class HostIdentity {
   }
 
   async #current(): Promise<Identity> {
-    const known = this.#known;
-    if (known === null) return this.#get(null);
-    const left = Date.parse(readCertificate(known.certificate).parsed.validTo) - Date.now();
+    const identity = this.#identity;
+    if (identity === null) return this.#get(null);
+    const left = Date.parse(readCertificate(identity.certificate).parsed.validTo) - Date.now();
     if (left <= 0) return this.#get(null);
-    if (left > RENEWED_BEFORE || Date.now() < this.#notBefore) return known;
+    if (left > RENEWED_BEFORE || Date.now() < this.#notBefore) return identity;
     try {
-      return await this.#get(known);
+      return await this.#get(identity);
     } catch (error) {
       this.#notBefore = Date.now() + RETRY_AFTER;
       this.#parts.log("warn", `the host identity was not renewed: ${(error as Error).message}`);
-      return known;
+      return identity;
     }
   }
 
@@ -96,7 +96,7 @@ export class HostIdentity {
     const key = await (identityKey === "rsa" ? newKey() : newEllipticKey(identityKey));
     const name: NameField[] = [{ key: "CN", value: hardwareUuid }];
     // The reply is encrypted to the signer of the message, for which SCEP knows only RSA (RFC 8894, 3.1).
-    const isRsa = (one: KeyObject): boolean => curveOf(one) === null;
+    const isRsa = (candidate: KeyObject): boolean => curveOf(candidate) === null;
     const signer =
       renewed && isRsa(renewed.key) ? renewed : await forOneMessage(name, isRsa(key) ? key : await newKey());
     const transaction = { id: randomBytes(16).toString("hex"), nonce: randomBytes(16) };
@@ -115,7 +115,7 @@ export class HostIdentity {
     const read = readScepReply(Buffer.from(reply), [authority], transaction, signer);
     if (read.status !== "success") throw new Error("the server refused a host identity: check the enroll secret");
     const certificate = read.certificates[0]!.der;
-    this.#known = { certificate, key };
+    this.#identity = { certificate, key };
     const stored = {
       server_url: serverUrl,
       hardware_uuid: hardwareUuid,
@@ -124,7 +124,7 @@ export class HostIdentity {
     };
     await replaceFile(fileOf(this.#parts), `${JSON.stringify(stored, null, 2)}\n`);
     log("info", renewed ? "renewed the host identity" : "got a host identity");
-    return this.#known;
+    return this.#identity;
   }
 }
 

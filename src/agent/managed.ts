@@ -74,7 +74,7 @@ function updateIn(value: unknown): AgentUpdate | null {
 }
 
 const texts = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
+  Array.isArray(value) ? value.filter((element): element is string => typeof element === "string") : [];
 
 /** Null for a missing, an empty and a blank text. */
 const filled = (value: unknown): string | null => (typeof value === "string" && value.trim() !== "" ? value : null);
@@ -316,9 +316,9 @@ export class ManagedAgent implements ScriptServer, InstallServer, SetupServer, K
     const { agent_node_key: key, agent_update_key: updateKey } = objectOf(reply.text);
     if (typeof key !== "string" || key === "") throw new RequestRefused("enroll", reply);
     // The first one stays: whoever pretends to be the server later cannot replace it.
-    const known = keys.get("update_key");
-    if (known === null) await keys.set("update_key", filled(updateKey));
-    else if (filled(updateKey) !== known)
+    const storedKey = keys.get("update_key");
+    if (storedKey === null) await keys.set("update_key", filled(updateKey));
+    else if (filled(updateKey) !== storedKey)
       log("warn", "the server signs updates with another key than before: they will not be installed");
     await keys.set("agent_node_key", key);
     this.#needsToken = true;

@@ -32,10 +32,10 @@ export async function findOsqueryd(platform: NodeJS.Platform = process.platform)
   return null;
 }
 
-/** The lines of the flag file. `given` are flags that the server's configuration adds or replaces. */
-function flagLines(recommended: readonly string[], given: Readonly<Record<string, unknown>>): string[] {
+/** The lines of the flag file. `options` are flags that the server's configuration adds or replaces. */
+function flagLines(recommended: readonly string[], options: Readonly<Record<string, unknown>>): string[] {
   const flags = new Map(recommended.map((line) => line.slice(2).split(/=(.*)/s, 2) as [string, string]));
-  for (const [name, value] of Object.entries(given))
+  for (const [name, value] of Object.entries(options))
     if (/^\w+$/.test(name) && ["string", "number", "boolean"].includes(typeof value))
       // A line break would begin another flag.
       flags.set(name, String(value).replace(/[\r\n]/g, " "));
@@ -54,7 +54,7 @@ export class Osqueryd {
   readonly #options: AgentOptions;
   readonly #identity: EngineIdentity;
   readonly #folder: string;
-  #given: Readonly<Record<string, unknown>> = {};
+  #serverFlags: Readonly<Record<string, unknown>> = {};
   #restart = new AbortController();
 
   /** `identity` is read at each start. */
@@ -66,9 +66,9 @@ export class Osqueryd {
   }
 
   /** Flags that cannot be changed while it runs: it restarts if they have changed. */
-  use(given: Readonly<Record<string, unknown>>): void {
-    if (JSON.stringify(given) === JSON.stringify(this.#given)) return;
-    this.#given = given;
+  use(flags: Readonly<Record<string, unknown>>): void {
+    if (JSON.stringify(flags) === JSON.stringify(this.#serverFlags)) return;
+    this.#serverFlags = flags;
     this.#restart.abort();
   }
 
@@ -120,9 +120,9 @@ export class Osqueryd {
   async #forgetOther(): Promise<void> {
     const { identifier } = this.#identity;
     const file = join(this.#folder, "identifier");
-    const known = (await readFile(file, "utf8").catch(() => "")).trim();
-    if (known === identifier) return;
-    if (known !== "") await rm(join(this.#folder, "osquery.db"), { recursive: true, force: true });
+    const storedIdentifier = (await readFile(file, "utf8").catch(() => "")).trim();
+    if (storedIdentifier === identifier) return;
+    if (storedIdentifier !== "") await rm(join(this.#folder, "osquery.db"), { recursive: true, force: true });
     await replaceFile(file, `${identifier}\n`);
   }
 
@@ -135,7 +135,7 @@ export class Osqueryd {
     await this.#forgetOther();
     const { identifier, isSeparate } = this.#identity;
     const recommended = osqueryFlags({ serverUrl, serverCerts: path("certificates.pem"), secretPath: path("secret") });
-    const own = [
+    const ownFlags = [
       `--database_path=${path("osquery.db")}`,
       `--pidfile=${path("osqueryd.pid")}`,
       `--logger_path=${this.#folder}`,
@@ -145,7 +145,7 @@ export class Osqueryd {
       ...(isSeparate ? ["--host_identifier=specified", `--specified_identifier=${identifier}`] : []),
     ];
     const flagFile = path("osquery.flags");
-    await replaceFile(flagFile, `${flagLines([...recommended, ...own], this.#given).join("\n")}\n`);
+    await replaceFile(flagFile, `${flagLines([...recommended, ...ownFlags], this.#serverFlags).join("\n")}\n`);
     return flagFile;
   }
 }

@@ -24,8 +24,8 @@ export async function managedPreferences(platform: NodeJS.Platform = process.pla
 
 /** Values of another type are left out. */
 export function preferencesIn(json: string): Preferences {
-  const given = JSON.parse(json) as Record<string, unknown> | null;
-  const { ServerURL: serverUrl, EnrollSecret: enrollSecret } = given ?? {};
+  const policy = JSON.parse(json) as Record<string, unknown> | null;
+  const { ServerURL: serverUrl, EnrollSecret: enrollSecret } = policy ?? {};
   return {
     ...(typeof serverUrl === "string" ? { serverUrl } : {}),
     ...(typeof enrollSecret === "string" ? { enrollSecret } : {}),

@@ -31,9 +31,9 @@ const FIND_PROCESSES_MS = 20_000;
 
 const DOWNLOAD = "/enroll/agent.mjs";
 
-export async function runAgent(options: AgentOptions, asked: AbortSignal): Promise<void> {
+export async function runAgent(options: AgentOptions, stop: AbortSignal): Promise<void> {
   const replaced = new AbortController();
-  const signal = AbortSignal.any([asked, replaced.signal]);
+  const signal = AbortSignal.any([stop, replaced.signal]);
   const { stateDir } = options;
   await mkdir(stateDir, { recursive: true, mode: 0o700 });
   const unlock = await lockState(stateDir);

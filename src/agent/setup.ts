@@ -70,15 +70,15 @@ export async function readSetup(
   env: Readonly<Record<string, string | undefined>>,
   preferences: () => Promise<Preferences> = managedPreferences,
 ): Promise<AgentSetup> {
-  const given = flags["server-url"] ?? env.SVC_SERVER_URL;
+  const serverFlag = flags["server-url"] ?? env.SVC_SERVER_URL;
   // The secret of one server is not sent to another.
-  const managed = given ? {} : await preferences();
-  const serverUrl = plainUrl(given ?? managed.serverUrl ?? "");
+  const managed = serverFlag ? {} : await preferences();
+  const serverUrl = plainUrl(serverFlag ?? managed.serverUrl ?? "");
   const stateDir = flags["state-dir"] ?? defaultStateDir();
   if (!isPlainPath(stateDir))
     throw usage("--state-dir: the path must not contain quotation marks, line breaks or other control characters");
   const kind = flags["identity-key"] ?? "rsa";
-  const identityKey = identityKeys.find((one) => one === kind);
+  const identityKey = identityKeys.find((key) => key === kind);
   if (identityKey === undefined) throw usage(`--identity-key: ${kind} is none of ${identityKeys.join(", ")}`);
   const pins = flags.pin ?? [];
   const bad = pins.find((pin) => !/^[0-9a-f]{64}$/i.test(pin.replaceAll(":", "")));

@@ -39,9 +39,9 @@ const logTo =
     note(`${env.JOURNAL_STREAM ? PRIORITIES[level] : `${level}: `}${message}`);
 
 /** For tests: a factor for all waits. */
-function scaleOf({ SVC_AGENT_SCALE: given }: StartParts["env"]): number {
-  const scale = Number(given || 1);
-  if (!(scale > 0)) throw new SetupError("usage", `SVC_AGENT_SCALE: ${given} is not a positive number`);
+function scaleOf({ SVC_AGENT_SCALE: text }: StartParts["env"]): number {
+  const scale = Number(text || 1);
+  if (!(scale > 0)) throw new SetupError("usage", `SVC_AGENT_SCALE: ${text} is not a positive number`);
   return scale;
 }
 
@@ -52,7 +52,7 @@ export async function startAgent(
 ): Promise<void> {
   const log = logTo(note, env);
   const scale = scaleOf(env);
-  const launch = { stateDir: setup.stateDir, own: version, scale, log };
+  const launch = { stateDir: setup.stateDir, installed: version, scale, log };
   if (flags.updates && startedVersion() === null && (await launchNewest(launch))) return;
   // The query engine connects only over TLS.
   const isUsed = flags.osqueryd && setup.serverUrl.startsWith("https:");

@@ -80,8 +80,8 @@ function fieldsOf(text: string): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (const line of text.replace(/\r/g, "").split("\n")) {
     if (line === "" && fields.size > 0) break;
-    const found = /^([\w-]+):(.*)$/.exec(line);
-    if (found) fields.set(found[1]!.toLowerCase(), found[2]!.trim());
+    const match = /^([\w-]+):(.*)$/.exec(line);
+    if (match) fields.set(match[1]!.toLowerCase(), match[2]!.trim());
   }
   return fields;
 }

@@ -69,7 +69,7 @@ async function versionTexts(
   if (optional.length < directories + (RESOURCES + 1) * 8) return new Map();
   const address = optional.readUInt32LE(directories + RESOURCES * 8);
   if (address === 0) return new Map();
-  const section = all.find((one) => address >= one.address && address < one.address + one.size);
+  const section = all.find((candidate) => address >= candidate.address && address < candidate.address + candidate.size);
   if (!section) throw damaged();
   const root = section.at + (address - section.address);
   // Three levels: type, name, language. The first of each is taken.

@@ -34,8 +34,8 @@ function readPlist(bytes: Buffer) {
   }
 }
 
-async function infoOf(given: PackageFile): Promise<Buffer> {
-  const file = aheadIn(given);
+async function infoOf(packageFile: PackageFile): Promise<Buffer> {
+  const file = aheadIn(packageFile);
   const { fromRandomAccessReaderPromise, RandomAccessReader } = await import("yauzl");
   class Reader extends RandomAccessReader {
     override _readStreamForRange(start: number, end: number): Readable {

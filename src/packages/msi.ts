@@ -10,7 +10,7 @@ export async function readMsi(file: PackageFile): Promise<PackageInfo> {
   const database = await openCompoundFile(file);
   if (!database) throw new PackageError("is not a Windows Installer package");
   const streamOf = async (table: string, most: number): Promise<Buffer> => {
-    const name = database.names.find((one) => plainStreamName(one) === `!${table}`);
+    const name = database.names.find((candidate) => plainStreamName(candidate) === `!${table}`);
     const bytes = name === undefined ? null : await database.stream(name, most);
     if (bytes === null) throw new PackageError("is not a Windows Installer package: it has no properties");
     return bytes;

@@ -38,7 +38,7 @@ export interface PackageFile {
 /** The kind that the file's name stands for. Throws `PackageError`. */
 export function kindOfName(name: string): PackageKind {
   const lower = name.toLowerCase();
-  const kind = packageKinds.find((one) => lower.endsWith(`.${one}`));
+  const kind = packageKinds.find((candidate) => lower.endsWith(`.${candidate}`));
   if (kind === undefined)
     throw new PackageError("the file has to be named .pkg, .msi, .exe, .deb, .rpm, .tar.gz, .ipa, .sh, .py or .ps1");
   return kind;

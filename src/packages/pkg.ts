@@ -44,7 +44,7 @@ export async function readPkg(file: PackageFile): Promise<PackageInfo> {
 const isPlain = (title: string): boolean => title !== "" && !/^[A-Z0-9_]+$/.test(title) && !title.includes("%");
 
 async function documentIn(file: PackageFile, archive: Xar, folder: XmlElement, name: string) {
-  const entry = childrenOf(folder, "", "file").find((one) => nameOf(one) === name);
+  const entry = childrenOf(folder, "", "file").find((candidate) => nameOf(candidate) === name);
   if (!entry) return null;
   const content = await contentOf(file, archive, entry);
   return guarded(() => parseXml(decodeXml(content), { most: MAX_ELEMENTS, lenient: true }));
@@ -55,14 +55,14 @@ async function componentsOf(file: PackageFile, archive: Xar, isSingle: boolean):
   const folders = isSingle
     ? [archive.toc]
     : childrenOf(archive.toc, "", "file")
-        .filter((one) => nameOf(one).endsWith(".pkg"))
+        .filter((file) => nameOf(file).endsWith(".pkg"))
         .slice(0, IDS_MAX);
-  const found: XmlElement[] = [];
+  const documents: XmlElement[] = [];
   for (const folder of folders) {
     const document = await documentIn(file, archive, folder, "PackageInfo");
-    if (document) found.push(document);
+    if (document) documents.push(document);
   }
-  return found;
+  return documents;
 }
 
 function packageOf({ name, attributes }: XmlElement): { id: string; version: string }[] {
@@ -82,7 +82,7 @@ function appOf(bundles: readonly Bundle[], ids: readonly string[]): Bundle | nul
   const apps = bundles.filter(
     ({ path }) => /\.app\/?$/.test(path) && !/\.(app|framework|bundle)\//.test(path.slice(0, -1)),
   );
-  const named = apps.find(({ id }) => ids.some((one) => one === id || one.startsWith(`${id}.`)));
+  const named = apps.find(({ id }) => ids.some((candidate) => candidate === id || candidate.startsWith(`${id}.`)));
   return named ?? apps[0] ?? null;
 }
 

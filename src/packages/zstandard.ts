@@ -18,20 +18,20 @@ interface ZstandardContent {
 
 /** Throws `PackageError` unless it is one complete frame. Skippable frames may be before and after it. */
 export function zstandardContent(bytes: Buffer): ZstandardContent {
-  let found: ZstandardContent | null = null;
+  let frameContent: ZstandardContent | null = null;
   for (let at = 0; at < bytes.length; ) {
     const magic = unsigned(bytes, at, 4);
     if ((magic & 0xfffffff0) === SKIPPABLE) {
       at += 8 + unsigned(bytes, at + 4, 4);
       continue;
     }
-    if (magic !== MAGIC || found !== null) throw damaged();
+    if (magic !== MAGIC || frameContent !== null) throw damaged();
     const { content, end } = frame(bytes, at + 4);
-    found = content;
+    frameContent = content;
     at = end;
   }
-  if (found === null) throw damaged();
-  return found;
+  if (frameContent === null) throw damaged();
+  return frameContent;
 }
 
 function frame(bytes: Buffer, start: number): { readonly content: ZstandardContent; readonly end: number } {

@@ -27,7 +27,7 @@ export function parseAlternativeNames(text: string): AlternativeName[] {
 
 function nameOf(part: string): AlternativeName {
   const [, key = "", value = ""] = /^\s*([A-Za-z]+)\s*=(.*)$/.exec(part) ?? [];
-  const kind = kinds.find((one) => one === key.toUpperCase());
+  const kind = kinds.find((candidate) => candidate === key.toUpperCase());
   if (kind === undefined)
     throw new BadName(`must be pairs as KEY=value, separated by commas; keys are ${kinds.join(", ")}`);
   const plain = value.replace(/\\(.)/g, "$1").trim();

@@ -23,9 +23,9 @@ interface Allowance {
 
 /** Parses bytes that consist of exactly one element. */
 export function readDer(bytes: Buffer): Element {
-  const found = readAt(bytes, 0, bytes.length, { depth: 0, allowance: { elements: ELEMENTS_MAX } });
-  if (found.end !== bytes.length) throw new BadDer("bytes follow the element");
-  return found;
+  const element = readAt(bytes, 0, bytes.length, { depth: 0, allowance: { elements: ELEMENTS_MAX } });
+  if (element.end !== bytes.length) throw new BadDer("bytes follow the element");
+  return element;
 }
 
 interface Place {
@@ -68,11 +68,11 @@ class ParsedElement implements Element {
   get children(): readonly Element[] {
     if (this.#children) return this.#children;
     if ((this.tag & 0x20) === 0) throw new BadDer("a primitive element contains no others");
-    const found: ParsedElement[] = [];
-    for (let at = this.#from; at < this.#to; at = found.at(-1)!.end)
-      found.push(readAt(this.#bytes, at, this.#to, inside(this.#place)));
-    this.#children = found;
-    return found;
+    const elements: ParsedElement[] = [];
+    for (let at = this.#from; at < this.#to; at = elements.at(-1)!.end)
+      elements.push(readAt(this.#bytes, at, this.#to, inside(this.#place)));
+    this.#children = elements;
+    return elements;
   }
 }
 
@@ -116,10 +116,10 @@ export const tags = { integer: 2, bits: 3, octets: 4, null: 5, oid: 6, sequence:
 
 /** The child element at the index. Throws if it is missing or has another tag. */
 export function at(element: Element, index: number, tag?: number): Element {
-  const found = element.children[index];
-  if (!found) throw new BadDer("an element is missing");
-  if (tag !== undefined && found.tag !== tag) throw new BadDer(`expected tag ${tag} but found ${found.tag}`);
-  return found;
+  const child = element.children[index];
+  if (!child) throw new BadDer("an element is missing");
+  if (tag !== undefined && child.tag !== tag) throw new BadDer(`expected tag ${tag} but found ${child.tag}`);
+  return child;
 }
 
 /** The bytes of an OCTET STRING, also if it is constructed from parts or implicitly tagged. */

@@ -61,7 +61,7 @@ export function openEnvelope(
   const infos = data.children.find(({ tag }) => tag === 0x31);
   const body = data.children.findLast(({ tag }) => tag === 0x30);
   const info = infos?.children.find(
-    (one) => one.tag === 0x30 && one.children[1]?.raw.equals(recipient.issuerAndSerial),
+    (element) => element.tag === 0x30 && element.children[1]?.raw.equals(recipient.issuerAndSerial),
   );
   if (!info || !body) throw new BadCms("not enveloped to this certificate");
   if (oidOf(at(at(info, 2, 0x30), 0)) !== RSA)
@@ -71,7 +71,7 @@ export function openEnvelope(
   const encrypted = body.children[2];
   if (!encrypted) throw new BadCms("the envelope is empty");
   const name = oidOf(at(algorithm, 0));
-  const cipher = (Object.keys(ciphers) as Cipher[]).find((known) => ciphers[known].oid === name);
+  const cipher = (Object.keys(ciphers) as Cipher[]).find((candidate) => ciphers[candidate].oid === name);
   if (!cipher) throw new BadAlgorithm("enveloped with a cipher that is not accepted");
   const { key: length } = ciphers[cipher];
   try {

@@ -38,13 +38,15 @@ export function readSignature(request: Pick<SignedRequest, "header">): RequestSi
   const [, label, params = "", names = "", list = ""] = INPUT.exec(input) ?? [];
   const [, other, base64 = ""] = VALUE.exec(value) ?? [];
   if (label === undefined || label !== other) return null;
-  const given = new Map([...list.matchAll(PARAM)].map(([, name, text, number]) => [name!, text ?? number ?? ""]));
-  const created = given.get("created");
+  const signatureParams = new Map(
+    [...list.matchAll(PARAM)].map(([, name, text, number]) => [name!, text ?? number ?? ""]),
+  );
+  const created = signatureParams.get("created");
   return {
     components: names === "" ? [] : names.slice(1, -1).split('" "'),
     params,
-    keyId: given.get("keyid") ?? "",
-    algorithm: given.get("alg") ?? null,
+    keyId: signatureParams.get("keyid") ?? "",
+    algorithm: signatureParams.get("alg") ?? null,
     created: created === undefined ? null : Number(created),
     bytes: Buffer.from(base64, "base64"),
   };
@@ -144,7 +146,7 @@ const contentDigest = (body: Uint8Array): string => `sha-256=:${createHash("sha2
 
 /** Whether the header (RFC 9530) has the SHA-256 of the body. Null: it has none. */
 export function isDigestOf(header: string, body: Uint8Array): boolean | null {
-  const [, given] = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/]+={0,2}):/.exec(header) ?? [];
-  if (given === undefined) return null;
-  return `sha-256=:${given}:` === contentDigest(body);
+  const [, encoded] = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/]+={0,2}):/.exec(header) ?? [];
+  if (encoded === undefined) return null;
+  return `sha-256=:${encoded}:` === contentDigest(body);
 }

@@ -29,7 +29,10 @@ export function readContents(der: Buffer): RequestContents {
   const subject = at(content, 1, tags.sequence).children.flatMap(relativeName);
   const all = content.children.slice(3).flatMap((part) => {
     if (part.tag !== 0xa0) throw new BadDer("the request has an unknown part");
-    return part.children.map((one) => ({ type: oidOf(at(one, 0)), values: at(one, 1, tags.set).children }));
+    return part.children.map((attribute) => ({
+      type: oidOf(at(attribute, 0)),
+      values: at(attribute, 1, tags.set).children,
+    }));
   });
   const requests = all.filter(({ type }) => type === EXTENSION_REQUEST);
   const attributes = all.filter(({ type }) => type !== EXTENSION_REQUEST).map(({ type }) => type);
@@ -42,11 +45,11 @@ export function readContents(der: Buffer): RequestContents {
 }
 
 const relativeName = (set: Element): SubjectAttribute[] =>
-  set.children.map((one) => {
-    const value = at(one, 1);
-    if (one.children.length !== 2) throw new BadDer("a field of the subject has too many parts");
+  set.children.map((field) => {
+    const value = at(field, 1);
+    if (field.children.length !== 2) throw new BadDer("a field of the subject has too many parts");
     if (!STRINGS.has(value.tag)) throw new BadDer("a value of the subject is not a text");
-    return { type: oidOf(at(one, 0)), value: stringOf(value) };
+    return { type: oidOf(at(field, 0)), value: stringOf(value) };
   });
 
 /** Extension ::= SEQUENCE { type, critical BOOLEAN DEFAULT FALSE, value OCTET STRING } (RFC 5280, 4.1). */

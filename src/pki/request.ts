@@ -83,11 +83,11 @@ export function readRequest(der: Buffer): CertificateRequest {
   if (signature[0] !== 0 || !verify(digest, content.raw, publicKey, signature.subarray(1)))
     throw new BadDer("the signature of the request is wrong");
   // Names of fields are checked here, so that no certificate contains one that cannot be read.
-  for (const field of subject.children) for (const one of field.children) oidOf(at(one, 0));
+  for (const field of subject.children) for (const part of field.children) oidOf(at(part, 0));
   const attributes = attributesOf(content.children[3]);
   const challenge = attributes(CHALLENGE_PASSWORD);
   const extensions = attributes(EXTENSION_REQUEST)?.children ?? [];
-  const names = extensions.find((one) => oidOf(at(one, 0)) === ALTERNATIVE_NAMES)?.children.at(-1);
+  const names = extensions.find((extension) => oidOf(at(extension, 0)) === ALTERNATIVE_NAMES)?.children.at(-1);
   return {
     publicKey,
     spki: publicKey.export({ type: "spki", format: "der" }),
@@ -101,8 +101,8 @@ export function readRequest(der: Buffer): CertificateRequest {
 function attributesOf(element: Element | undefined): (type: string) => Element | null {
   const all = element?.tag === 0xa0 ? element.children : [];
   return (type) => {
-    const found = all.filter((one) => oidOf(at(one, 0)) === type);
-    if (found.length > 1) throw new BadDer("an attribute occurs twice");
-    return found[0] ? at(at(found[0], 1, tags.set), 0) : null;
+    const matches = all.filter((attribute) => oidOf(at(attribute, 0)) === type);
+    if (matches.length > 1) throw new BadDer("an attribute occurs twice");
+    return matches[0] ? at(at(matches[0], 1, tags.set), 0) : null;
   };
 }

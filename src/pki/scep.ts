@@ -69,7 +69,7 @@ export function readScepReply(
   bytes: Buffer,
   authority: readonly Certificate[],
   { id, nonce }: Transaction,
-  own: { readonly certificate: Buffer; readonly key: KeyObject },
+  local: { readonly certificate: Buffer; readonly key: KeyObject },
 ): ScepReply {
   const data = readSignedData(bytes);
   // Replies do not always include the certificate of their signer, so the authority's certificates are added.
@@ -89,7 +89,7 @@ export function readScepReply(
     return { status: "failure", reason: names.find((name) => failures[name] === code) ?? null };
   }
   if (status !== statuses.success) throw new BadScepReply("its reply has an unknown status");
-  const { content } = openEnvelope(contentIn(data.content), readCertificate(own.certificate), own.key);
+  const { content } = openEnvelope(contentIn(data.content), readCertificate(local.certificate), local.key);
   return { status: "success", certificates: readCertificates(content) };
 }
 

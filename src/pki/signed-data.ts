@@ -45,13 +45,13 @@ export function signData(
 ): Buffer {
   const { certificate, digest, key, chain = [] } = signer;
   const attribute = (type: string, value: Buffer) => sequence(oid(type), setOf(value));
-  const own = [
+  const allAttributes = [
     attribute(CONTENT_TYPE, oid(DATA)),
     attribute(MESSAGE_DIGEST, octets(createHash(digest).update(content).digest())),
     ...Object.entries(attributes).map(([type, value]) => attribute(type, value)),
   ];
   // The signature covers the attributes encoded as a SET; they are sent under an implicit tag (RFC 5652, 5.4).
-  const signed = setOf(...own);
+  const signed = setOf(...allAttributes);
   const algorithm = sequence(oid(digests[digest]), nothing);
   // rsaEncryption instead of an algorithm that includes the digest: strict implementations require it.
   const signature = key.asymmetricKeyType === "ec" ? sequence(oid(ecdsa[digest])) : sequence(oid(RSA), nothing);
@@ -141,7 +141,7 @@ export function verifySigned(
   const signed = rest[0]?.tag === 0xa0 ? rest[0] : null;
   const signature = rest[signed ? 2 : 1];
   if (!signature) throw new BadCms("the signature is missing");
-  const certificate = data.certificates.find((one) => isOf(one, sid));
+  const certificate = data.certificates.find((candidate) => isOf(candidate, sid));
   const key = certificate ? keyOf(certificate) : null;
   if (!certificate || !key) throw new BadCms("signed with a certificate that is not accepted");
   const digest = digestsByOid.get(oidOf(at(digestAlgorithm, 0)));
@@ -153,8 +153,8 @@ export function verifySigned(
   if (signed) {
     if (!attributes.get(CONTENT_TYPE)?.raw.equals(data.type)) throw new BadCms("the signed type is another");
     const stated = attributes.get(MESSAGE_DIGEST);
-    const own = createHash(digest).update(content).digest();
-    if (!stated || stated.content.length !== own.length || !timingSafeEqual(stated.content, own))
+    const computed = createHash(digest).update(content).digest();
+    if (!stated || stated.content.length !== computed.length || !timingSafeEqual(stated.content, computed))
       throw new BadCms("the content is not what was signed");
     covered = Buffer.concat([Buffer.from([0x31]), signed.raw.subarray(1)]);
   }
@@ -165,7 +165,7 @@ export function verifySigned(
 /** The certificate inside that the only signer names, or null. Nothing is verified. */
 export function signerCertificate({ signerInfos, certificates }: SignedData): Buffer | null {
   const sid = signerInfos[0]?.children[1];
-  return (sid && signerInfos.length === 1 && certificates.find((one) => isOf(one, sid))) || null;
+  return (sid && signerInfos.length === 1 && certificates.find((candidate) => isOf(candidate, sid))) || null;
 }
 
 /** Whether a signer's identifier, by issuer and serial number or by key identifier, names the certificate. */
@@ -175,11 +175,11 @@ const isOf = (certificate: Buffer, sid: Element): boolean =>
     : sid.tag === 0x30 && isNamedBy(certificate, sid);
 
 function attributesOf(signed: Element): Map<string, Element> {
-  const found = new Map<string, Element>();
+  const contents = new Map<string, Element>();
   for (const attribute of signed.children) {
     const type = oidOf(at(attribute, 0));
-    if (found.has(type)) throw new BadCms("an attribute occurs twice");
-    found.set(type, at(at(attribute, 1, 0x31), 0));
+    if (contents.has(type)) throw new BadCms("an attribute occurs twice");
+    contents.set(type, at(at(attribute, 1, 0x31), 0));
   }
-  return found;
+  return contents;
 }

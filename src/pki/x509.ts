@@ -113,8 +113,8 @@ function partsOf(der: Buffer): Parts {
     subject: at(content, from + 4, 0x30),
     extension(type) {
       const all = content.children.find(({ tag }) => tag === 0xa3);
-      const found = all && at(all, 0).children.find((one) => oidOf(at(one, 0)) === type);
-      const value = found?.children.at(-1);
+      const field = all && at(all, 0).children.find((set) => oidOf(at(set, 0)) === type);
+      const value = field?.children.at(-1);
       return value ? octetsOf(value) : null;
     },
   };

@@ -60,8 +60,8 @@ class Reading {
 
   #read(index: number, depth: number): PlistValue {
     if (++this.#count > this.#limits.count) stop("has too many values");
-    const known = this.#simple.get(index);
-    if (known) return this.#counted(known);
+    const cached = this.#simple.get(index);
+    if (cached) return this.#counted(cached);
     if (index >= this.#objects) return damaged();
     const at = this.#bytes.readUIntBE(this.#end + index * this.#offsetSize, this.#offsetSize);
     if (at < MAGIC.length || at >= this.#end) return damaged();

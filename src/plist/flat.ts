@@ -20,9 +20,9 @@ export function readFlat(bytes: Buffer): PlistDict | null {
   const members: [string, string][] = [];
   for (;;) {
     MEMBER.lastIndex = at;
-    const found = MEMBER.exec(text);
-    if (!found) break;
-    members.push([found[1]!, found[2]!]);
+    const match = MEMBER.exec(text);
+    if (!match) break;
+    members.push([match[1]!, match[2]!]);
     at = MEMBER.lastIndex;
   }
   TAIL.lastIndex = at;

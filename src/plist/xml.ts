@@ -137,20 +137,20 @@ class Reading {
 const scalars: Record<string, (text: string) => PlistValue> = {
   string: (text) => text,
   integer: (text) => {
-    const found = /^\s*([+-]?)(\d{1,20}|0[xX][0-9a-fA-F]{1,16})\s*$/.exec(text);
-    if (!found) return stop("has an integer that is not one");
-    return integer(found[1] === "-" ? -BigInt(found[2]!) : BigInt(found[2]!));
+    const match = /^\s*([+-]?)(\d{1,20}|0[xX][0-9a-fA-F]{1,16})\s*$/.exec(text);
+    if (!match) return stop("has an integer that is not one");
+    return integer(match[1] === "-" ? -BigInt(match[2]!) : BigInt(match[2]!));
   },
   real: (text) => {
-    const found = text.trim().toLowerCase();
-    if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/.test(found)) return Number(found);
-    return notFinite.get(found) ?? stop("has a real number that is not one");
+    const word = text.trim().toLowerCase();
+    if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/.test(word)) return Number(word);
+    return notFinite.get(word) ?? stop("has a real number that is not one");
   },
   date: (text) => {
-    const found = /^\s*(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\s*$/.exec(text)?.[1];
-    const date = new Date(found ?? Number.NaN);
+    const dateText = /^\s*(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\s*$/.exec(text)?.[1];
+    const date = new Date(dateText ?? Number.NaN);
     // JavaScript takes 30 February for 2 March.
-    if (!found || Number.isNaN(date.getTime()) || iso(date) !== found) return stop("has a date that is not one");
+    if (!dateText || Number.isNaN(date.getTime()) || iso(date) !== dateText) return stop("has a date that is not one");
     return date;
   },
   data: (text) => base64(text) ?? stop("has data that is not base64"),

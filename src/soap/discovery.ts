@@ -42,18 +42,18 @@ export const writeDiscover = ({ email, version, deviceType, authPolicies }: Disc
     tag("EmailAddress", email),
     tag("RequestVersion", version),
     tag("DeviceType", deviceType),
-    `<AuthPolicies>${authPolicies.map((one) => tag("AuthPolicy", one)).join("")}</AuthPolicies>`,
+    `<AuthPolicies>${authPolicies.map((policy) => tag("AuthPolicy", policy)).join("")}</AuthPolicies>`,
     "</request></Discover>",
   ].join("");
 
-export const writeDiscovered = (found: DiscoveredService): string =>
+export const writeDiscovered = (service: DiscoveredService): string =>
   [
     `<DiscoverResponse xmlns="${ns.discovery}"><DiscoverResult>`,
-    tag("AuthPolicy", found.authPolicy),
-    tag("EnrollmentVersion", found.version),
-    tag("EnrollmentPolicyServiceUrl", found.policyUrl),
-    tag("EnrollmentServiceUrl", found.enrollmentUrl),
-    found.authenticationUrl === null ? "" : tag("AuthenticationServiceUrl", found.authenticationUrl),
+    tag("AuthPolicy", service.authPolicy),
+    tag("EnrollmentVersion", service.version),
+    tag("EnrollmentPolicyServiceUrl", service.policyUrl),
+    tag("EnrollmentServiceUrl", service.enrollmentUrl),
+    service.authenticationUrl === null ? "" : tag("AuthenticationServiceUrl", service.authenticationUrl),
     "</DiscoverResult></DiscoverResponse>",
   ].join("");
 

@@ -59,9 +59,9 @@ export function tokenIn(parent: XmlElement): SecurityToken | null {
 
 /** The only child with this name, or null. */
 export function sole(element: XmlElement, uri: string, name: string): XmlElement | null {
-  const [found, another] = childrenOf(element, uri, name);
+  const [match, another] = childrenOf(element, uri, name);
   if (another) stop(`has several elements ${name}`);
-  return found ?? null;
+  return match ?? null;
 }
 
 /** The text of the only child with this name, or null. */

@@ -49,9 +49,9 @@ function read(element: XmlElement): Characteristic {
 /** The characteristic on this path, or null. */
 export const find = (all: readonly Characteristic[], ...path: readonly string[]): Characteristic | null =>
   path.reduce<Characteristic | null>(
-    (found, type) => found?.inner.find((one) => one.type === type) ?? null,
+    (characteristic, type) => characteristic?.inner.find((inner) => inner.type === type) ?? null,
     characteristic("", [], ...all),
   );
 
-export const parameterOf = (one: Characteristic | null, name: string): string | null =>
-  one?.parameters.find((found) => found.name === name)?.value ?? null;
+export const parameterOf = (characteristic: Characteristic | null, name: string): string | null =>
+  characteristic?.parameters.find((parameter) => parameter.name === name)?.value ?? null;

@@ -66,22 +66,22 @@ function* statementsOf(sql: string): Generator<Statement> {
   let tokens: SqlToken[] = [];
   let count = 0;
   const statement = (): Statement | null => {
-    const own = tokens;
+    const words = tokens;
     tokens = [];
     let first = 0;
-    if (wordOf(own[0]) === "explain") while (EXPLAINS.has(wordOf(own[first]))) first++;
-    const [begin, end] = [own[first], own.at(-1)];
+    if (wordOf(words[0]) === "explain") while (EXPLAINS.has(wordOf(words[first]))) first++;
+    const [begin, end] = [words[first], words.at(-1)];
     if (!begin || !end || OTHER_STATEMENTS.has(wordOf(begin))) return null;
-    return { text: sql.slice(begin.start, end.end), tokens: own.slice(first) };
+    return { text: sql.slice(begin.start, end.end), tokens: words.slice(first) };
   };
   for (const token of sqlTokens(sql)) {
     if (token.kind !== "symbol" || token.text !== ";") {
       tokens.push(token);
       continue;
     }
-    const one = statement();
-    if (one === null) continue;
-    yield one;
+    const next = statement();
+    if (next === null) continue;
+    yield next;
     if (++count === STATEMENTS_MAX) return;
   }
   const last = statement();

@@ -176,19 +176,19 @@ const all = (element: XmlElement, name: string): XmlElement[] =>
   element.children.filter((child) => child.name === name && child.uri === SYNCML);
 
 function sole(element: XmlElement, name: string): XmlElement | null {
-  let found: XmlElement | null = null;
+  let match: XmlElement | null = null;
   for (const child of element.children) {
     if (child.name !== name || child.uri !== SYNCML) continue;
-    if (found) stop(`has several elements ${name} in one ${element.name.slice(0, 50)}`);
-    found = child;
+    if (match) stop(`has several elements ${name} in one ${element.name.slice(0, 50)}`);
+    match = child;
   }
-  return found;
+  return match;
 }
 
 function textIn(element: XmlElement, name: string, most: number): string | null {
-  const found = sole(element, name);
-  if (!found) return null;
-  const text = found.text.trim();
+  const child = sole(element, name);
+  if (!child) return null;
+  const text = child.text.trim();
   if (text.length > most) stop(`has a ${name} that is too long`);
   return text;
 }
@@ -197,16 +197,16 @@ const needed = (element: XmlElement, name: string, most: number): string =>
   textIn(element, name, most) || stop(`has no ${name}`);
 
 function locationOf(element: XmlElement, name: string): string | null {
-  const found = sole(element, name);
-  return found && textIn(found, "LocURI", URI_MAX);
+  const child = sole(element, name);
+  return child && textIn(child, "LocURI", URI_MAX);
 }
 
 /** A text of metadata, whose namespace some senders forget. */
 function metaText(meta: XmlElement, name: string): string | null {
-  const found = meta.children.find((child) => child.name === name && [METINF, SYNCML].includes(child.uri));
-  if (!found) return null;
-  if (found.text.length > ID_MAX) stop(`has a ${name} that is too long`);
-  return found.text.trim();
+  const part = meta.children.find((child) => child.name === name && [METINF, SYNCML].includes(child.uri));
+  if (!part) return null;
+  if (part.text.length > ID_MAX) stop(`has a ${name} that is too long`);
+  return part.text.trim();
 }
 
 function stop(reason: string): never {

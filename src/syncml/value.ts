@@ -71,7 +71,7 @@ export interface SyncMessage {
 export class BadSyncml extends Error {}
 
 const emptyItem: SyncItem = { target: null, source: null, format: null, type: null, data: null };
-export const syncItem = (given: Partial<SyncItem>): SyncItem => ({ ...emptyItem, ...given });
+export const syncItem = (input: Partial<SyncItem>): SyncItem => ({ ...emptyItem, ...input });
 
 const emptyCommand: Omit<SyncCommand, "verb" | "cmdId"> = {
   msgRef: null,
@@ -92,10 +92,10 @@ type CommandInput = Partial<Omit<SyncCommand, "verb" | "cmdId" | "items">> & {
 export const syncCommand = (
   verb: SyncVerb,
   cmdId: string,
-  { items = [], ...given }: CommandInput = {},
+  { items = [], ...input }: CommandInput = {},
 ): SyncCommand => ({
   ...emptyCommand,
-  ...given,
+  ...input,
   verb,
   cmdId,
   items: items.map(syncItem),

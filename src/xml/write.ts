@@ -8,9 +8,9 @@ const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;
 /** The text, escaped. Throws for control characters and halves of characters. */
 export function xmlText(text: string): string {
   if (NOT_XML.test(text)) throw new RangeError("XML cannot contain this text");
-  return text.replace(/[&<>\r]/g, (found) => entities[found]!);
+  return text.replace(/[&<>\r]/g, (character) => entities[character]!);
 }
 
 /** The text as the value of an attribute in double quotes, in which readers turn white space into spaces. */
 export const xmlAttribute = (text: string): string =>
-  xmlText(text).replace(/["\n\t]/g, (found) => `&#${found.charCodeAt(0)};`);
+  xmlText(text).replace(/["\n\t]/g, (character) => `&#${character.charCodeAt(0)};`);

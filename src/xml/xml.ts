@@ -78,7 +78,7 @@ export function parseXml(text: string, { most, lenient }: XmlBounds): XmlElement
     counted();
     const attributes = Object.values(tag.attributes);
     if (open.length === MAX_DEPTH) stop("it is nested too deeply");
-    const made: Building = {
+    const element: Building = {
       name: tag.local,
       uri: tag.uri,
       attributes: new Map(
@@ -90,9 +90,9 @@ export function parseXml(text: string, { most, lenient }: XmlBounds): XmlElement
       text: "",
       content: { from: parser.position, to: parser.position },
     };
-    open.at(-1)?.children.push(made);
-    root ??= made;
-    open.push(made);
+    open.at(-1)?.children.push(element);
+    root ??= element;
+    open.push(element);
   });
   parser.on("closetag", ({ isSelfClosing }) => {
     const { content } = open.pop()!;
@@ -124,4 +124,4 @@ export function* everyElement(element: XmlElement): Generator<XmlElement> {
 }
 
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-export const escapeXml = (text: string): string => text.replace(/[&<>"']/g, (found) => entities[found]!);
+export const escapeXml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!);

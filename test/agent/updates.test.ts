@@ -37,7 +37,7 @@ const updater = (version: string, parts: Partial<UpdaterParts> = {}) =>
     fetch: async () => fileOf("1.1.0"),
     ...parts,
   });
-const choose = (own = "1.0.0") => chooseVersion({ stateDir, own, log });
+const choose = (own = "1.0.0") => chooseVersion({ stateDir, installed: own, log });
 const state = () => new UpdateFolder(stateDir).read();
 const files = async () => (await readdir(join(stateDir, "updates"))).filter((name) => name.endsWith(".mjs"));
 

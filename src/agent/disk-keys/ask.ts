@@ -26,9 +26,9 @@ export function sessionIn(properties: string): Session | null {
 async function session(): Promise<Session | null> {
   const list = await outputOf("loginctl", ["list-sessions", "--no-legend"]);
   for (const [id] of list.matchAll(/(?<=^\s*)\S+/gm)) {
-    const wanted = ["Name", "User", "Type", "Display", "Active"].flatMap((name) => ["--property", name]);
-    const found = sessionIn(await outputOf("loginctl", ["show-session", id, ...wanted]));
-    if (found !== null) return found;
+    const properties = ["Name", "User", "Type", "Display", "Active"].flatMap((name) => ["--property", name]);
+    const session = sessionIn(await outputOf("loginctl", ["show-session", id, ...properties]));
+    if (session !== null) return session;
   }
   return null;
 }

@@ -37,7 +37,7 @@ interface Parts {
 /** What has to be done before there is a recovery password to give away. Throws `NoKey`: it cannot be done. */
 export function stepsFor(
   volume: Volume | null,
-  wanted: BitlockerAction,
+  desired: BitlockerAction,
 ): readonly ("wait" | "protect" | "encrypt" | "enable" | "resume")[] {
   if (volume === null) throw new NoKey("this edition of Windows has no BitLocker for its disk");
   if (volume.isLocked) throw new NoKey("the disk is locked");
@@ -54,7 +54,7 @@ export function stepsFor(
     case conversions.encryptionPaused:
       return ["resume"];
     default: {
-      if (wanted === "rotate") throw new NoKey("the disk is not encrypted");
+      if (desired === "rotate") throw new NoKey("the disk is not encrypted");
       return [...toStart(volume), "encrypt"];
     }
   }
@@ -80,19 +80,19 @@ export class Bitlocker {
   }
 
   /** Begins, unless it runs, or has failed within the last hour: the server asks until it has a key. */
-  start(wanted: BitlockerAction): Promise<void> {
+  start(action: BitlockerAction): Promise<void> {
     if (this.#running === null && this.#parts.now() < this.#notBefore) return Promise.resolve();
-    this.#running ??= this.#run(wanted).finally(() => {
+    this.#running ??= this.#run(action).finally(() => {
       this.#running = null;
     });
     return this.#running;
   }
 
-  async #run(wanted: BitlockerAction): Promise<void> {
+  async #run(action: BitlockerAction): Promise<void> {
     const { server, log, now } = this.#parts;
     try {
       const volume = await this.#volume.read();
-      const steps = stepsFor(volume, wanted);
+      const steps = stepsFor(volume, action);
       const isWaiting = steps.includes("wait");
       if (isWaiting && !this.#isWaiting) log("info", "disk encryption: waits until the disk has been decrypted");
       this.#isWaiting = isWaiting;
@@ -107,7 +107,7 @@ export class Bitlocker {
 
   async #carryOut(volume: Volume, steps: readonly string[]): Promise<void> {
     const { server, log } = this.#parts;
-    const call: EncryptableVolume["call"] = (method, given) => this.#volume.call(method, given);
+    const call: EncryptableVolume["call"] = (method, parameters) => this.#volume.call(method, parameters);
     const isNew = steps.includes("encrypt");
     if (steps.includes("protect")) await call("ProtectKeyWithTPM");
     const { id } = await call("ProtectKeyWithNumericalPassword", {

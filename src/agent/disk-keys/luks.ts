@@ -58,10 +58,10 @@ async function slotsOf(device: string): Promise<Slots> {
 async function askPassphrase(device: string, ask: (question: Question) => Promise<string | null>): Promise<string> {
   for (let tries = 1; tries <= TRIES; tries++) {
     const text = tries === 1 ? "Passphrase of this computer's disk" : "That was not the passphrase. Try again";
-    const given = await ask({ title: "Disk encryption key", text });
-    if (given === null) throw new NoKey("nobody entered the passphrase of the disk");
-    const { code } = await cryptsetup(["open", "--test-passphrase", "--key-file", "-", device], given);
-    if (code === 0) return given;
+    const passphrase = await ask({ title: "Disk encryption key", text });
+    if (passphrase === null) throw new NoKey("nobody entered the passphrase of the disk");
+    const { code } = await cryptsetup(["open", "--test-passphrase", "--key-file", "-", device], passphrase);
+    if (code === 0) return passphrase;
   }
   throw new NoKey("the passphrase of the disk was wrong three times");
 }
@@ -72,21 +72,21 @@ export async function addServerKey(
   ask: (question: Question) => Promise<string | null>,
 ): Promise<{ key: LuksKey; remove: () => Promise<void> }> {
   const before = await slotsOf(device);
-  const given = await askPassphrase(device, ask);
+  const current = await askPassphrase(device, ask);
   const passphrase = randomBytes(32).toString("base64url");
   const folder = await mkdtemp(join(MEMORY, "svc-agent-")).catch(() => mkdtemp(join(tmpdir(), "svc-agent-")));
   try {
     const file = join(folder, "key");
     await writeFile(file, passphrase, { mode: 0o600 });
-    const added = await cryptsetup(["luksAddKey", "--batch-mode", "--key-file", "-", device, file], given);
+    const added = await cryptsetup(["luksAddKey", "--batch-mode", "--key-file", "-", device, file], current);
     if (added.code !== 0) throw new NoKey(`cryptsetup could not add a key: ${added.errors}`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  const [slot, salt] = [...(await slotsOf(device))].find(([one]) => !before.has(one)) ?? [];
+  const [slot, salt] = [...(await slotsOf(device))].find(([slotNumber]) => !before.has(slotNumber)) ?? [];
   if (slot === undefined || salt === undefined) throw new NoKey("the new key is in no slot");
   const remove = async () => {
-    await cryptsetup(["luksKillSlot", "--batch-mode", "--key-file", "-", device, String(slot)], given);
+    await cryptsetup(["luksKillSlot", "--batch-mode", "--key-file", "-", device, String(slot)], current);
   };
   return { key: { passphrase, salt, key_slot: slot }, remove };
 }
@@ -101,8 +101,8 @@ interface LsblkDevice {
 export function luksBelow(json: string): string | null {
   const find = (devices: readonly LsblkDevice[]): string | null => {
     for (const { path, fstype, children = [] } of devices) {
-      const found = fstype === "crypto_LUKS" ? path : find(children);
-      if (found !== null) return found;
+      const device = fstype === "crypto_LUKS" ? path : find(children);
+      if (device !== null) return device;
     }
     return null;
   };

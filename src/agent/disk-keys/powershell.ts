@@ -24,7 +24,7 @@ $Out | ConvertTo-Json -Compress -Depth 5
 
 /** What `wholeScript` has written. Before it, programs may have written other lines. */
 export function resultIn(output: string): unknown {
-  const line = output.split(/\r?\n/).findLast((one) => one.startsWith("{"));
+  const line = output.split(/\r?\n/).findLast((text) => text.startsWith("{"));
   if (line === undefined) throw new NoKey("PowerShell returned nothing");
   const { value, error } = JSON.parse(line) as { value?: unknown; error?: unknown };
   if (error !== undefined) throw new NoKey(`PowerShell: ${String(error).trim()}`);

@@ -88,8 +88,8 @@ export function volumeIn(value: unknown): Volume | null {
     protection: Number(protection),
     isLocked: lock === 1,
     hasTpm: tpm === true,
-    protectors: list(protectors).flatMap((one) => {
-      const { id, type, name } = object(one);
+    protectors: list(protectors).flatMap((protector) => {
+      const { id, type, name } = object(protector);
       return typeof id === "string" ? [{ id, type: Number(type), name: String(name ?? "") }] : [];
     }),
   };
@@ -130,8 +130,8 @@ export class EncryptableVolume {
   }
 
   /** Calls a method of the volume. Throws `NoKey` if BitLocker refuses it. */
-  async call(method: string, given: Readonly<Record<string, string | number>> = {}): Promise<Reply> {
-    const { code, id, password } = object(await this.#run(CALL, { method, arguments: given }));
+  async call(method: string, parameters: Readonly<Record<string, string | number>> = {}): Promise<Reply> {
+    const { code, id, password } = object(await this.#run(CALL, { method, arguments: parameters }));
     if (code !== 0) throw new NoKey(bitLockerReason(method, Number(code)));
     return { id: String(id ?? ""), password: String(password ?? "") };
   }

@@ -60,8 +60,8 @@ export function fileNameIn(disposition: string): string {
 
 /** RFC 9530. */
 const digestIn = (text: string): string => {
-  const found = /sha-256=:([A-Za-z0-9+/=]+):/.exec(text)?.[1];
-  return found === undefined ? "" : Buffer.from(found, "base64").toString("hex");
+  const encoded = /sha-256=:([A-Za-z0-9+/=]+):/.exec(text)?.[1];
+  return encoded === undefined ? "" : Buffer.from(encoded, "base64").toString("hex");
 };
 
 async function sha256Of(path: string): Promise<string> {
@@ -83,13 +83,13 @@ export async function downloadPackage(source: PackageSource, options: DownloadOp
   const { folder, largest = LARGEST, free = freeIn } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const draft = join(folder, "download");
-  const known = await readExpected(folder);
-  const have = known === null ? 0 : ((await stat(draft).catch(() => null))?.size ?? 0);
-  const isComplete = known !== null && have === known.size;
-  if (isComplete) return finish(folder, draft, known, true);
+  const cached = await readExpected(folder);
+  const have = cached === null ? 0 : ((await stat(draft).catch(() => null))?.size ?? 0);
+  const isComplete = cached !== null && have === cached.size;
+  if (isComplete) return finish(folder, draft, cached, true);
 
-  const range = { range: `bytes=${have}-`, ...(known === null ? {} : { "if-range": known.etag }) };
-  const reply = await source.open(have > 0 && known?.etag ? range : {});
+  const range = { range: `bytes=${have}-`, ...(cached === null ? {} : { "if-range": cached.etag }) };
+  const reply = await source.open(have > 0 && cached?.etag ? range : {});
   const { from, expected: sent } = await begun(reply, have);
   const expected = { ...sent, sha256: options.sha256 || sent.sha256 };
   const size = expected.size;
@@ -154,10 +154,10 @@ async function begun(reply: StreamedReply, have: number): Promise<{ from: number
 
 /** A damaged file that came in several parts is downloaded again. */
 async function finish(folder: string, draft: string, expected: ExpectedFile, isContinued: boolean): Promise<string> {
-  const found = expected.sha256 === "" ? "" : await sha256Of(draft);
-  if (found !== expected.sha256) {
+  const sha256 = expected.sha256 === "" ? "" : await sha256Of(draft);
+  if (sha256 !== expected.sha256) {
     await rm(draft, { force: true });
-    const message = `the downloaded package has the SHA-256 ${found} instead of ${expected.sha256}`;
+    const message = `the downloaded package has the SHA-256 ${sha256} instead of ${expected.sha256}`;
     throw isContinued ? new Unreachable(message) : new DownloadFailed(message);
   }
   const place = join(folder, "package");

@@ -11,7 +11,7 @@ const READ_MS = 500;
  * system never answers; then no more is read of those of its account.
  */
 export async function processesWith(variable: string): Promise<number[]> {
-  const found: number[] = [];
+  const pids: number[] = [];
   const blocked = new Set<number>();
   for (const pid of (await namesIn("/proc")).filter((name) => /^\d+$/.test(name))) {
     const owner = (await stat(`/proc/${pid}`).catch(() => null))?.uid;
@@ -19,10 +19,10 @@ export async function processesWith(variable: string): Promise<number[]> {
     try {
       const options = { maxBytes: ENVIRONMENT_BYTES, cuts: true, limitMs: READ_MS };
       const variables = (await readRegular(`/proc/${pid}/environ`, options)).toString("utf8").split("\0");
-      if (variables.includes(variable)) found.push(Number(pid));
+      if (variables.includes(variable)) pids.push(Number(pid));
     } catch (error) {
       if (error instanceof TimeLimitExceeded) blocked.add(owner);
     }
   }
-  return found;
+  return pids;
 }

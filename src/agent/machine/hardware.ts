@@ -69,16 +69,16 @@ async function otherHardware(): Promise<Omit<Hardware, "hostname" | "computerNam
   };
 }
 
-/** `given` replaces what the machine reports. */
-export async function readHardware(given: { readonly uuid?: string; readonly serial?: string }): Promise<Hardware> {
-  const found = await (process.platform === "linux" ? linuxHardware() : otherHardware());
+/** `overrides` replaces what the machine reports. */
+export async function readHardware(overrides: { readonly uuid?: string; readonly serial?: string }): Promise<Hardware> {
+  const detected = await (process.platform === "linux" ? linuxHardware() : otherHardware());
   const name = hostname();
-  const uuid = given.uuid ?? found.uuid;
+  const uuid = overrides.uuid ?? detected.uuid;
   if (uuid === "") throw new Error("this machine has no hardware UUID; set one with --hardware-uuid");
   return {
-    ...found,
+    ...detected,
     uuid,
-    serial: given.serial ?? found.serial,
+    serial: overrides.serial ?? detected.serial,
     hostname: name,
     computerName: name.split(".")[0] ?? name,
   };

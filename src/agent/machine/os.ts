@@ -50,17 +50,17 @@ async function linux(): Promise<OperatingSystem> {
 }
 
 async function others(): Promise<OperatingSystem> {
-  const found = await si.osInfo();
+  const osInfo = await si.osInfo();
   const isMac = process.platform === "darwin";
-  const version = isMac ? found.release : release();
+  const version = isMac ? osInfo.release : release();
   return {
-    name: isMac ? "macOS" : found.distro,
+    name: isMac ? "macOS" : osInfo.distro,
     version,
     ...numbersOf(version),
-    build: isMac ? found.build : (found.build.split(".")[0] ?? ""),
+    build: isMac ? osInfo.build : (osInfo.build.split(".")[0] ?? ""),
     platform: isMac ? "darwin" : "windows",
     platform_like: isMac ? "darwin" : "windows",
-    codename: isMac ? "" : found.distro,
+    codename: isMac ? "" : osInfo.distro,
     arch: isMac ? arch() : `${arch() === "ia32" ? 32 : 64}-bit`,
     extra: "",
     install_date: null,

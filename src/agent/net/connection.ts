@@ -39,11 +39,11 @@ const plain = (fingerprint: string) => fingerprint.replaceAll(":", "").toLowerCa
 
 /** Whether a certificate of the chain has one of the pins. The root's issuer is the root itself. */
 function isPinned(certificate: PeerCertificate, pins: ReadonlySet<string>): boolean {
-  let one = certificate as DetailedPeerCertificate;
+  let link = certificate as DetailedPeerCertificate;
   for (;;) {
-    if (pins.has(plain(one.fingerprint256))) return true;
-    if (one.issuerCertificate === undefined || one.issuerCertificate === one) return false;
-    one = one.issuerCertificate;
+    if (pins.has(plain(link.fingerprint256))) return true;
+    if (link.issuerCertificate === undefined || link.issuerCertificate === link) return false;
+    link = link.issuerCertificate;
   }
 }
 
@@ -55,12 +55,12 @@ export class Connection {
   constructor({ serverUrl, ca, pins, version }: ConnectionOptions) {
     this.#base = serverUrl.replace(/\/+$/, "");
     this.#userAgent = `svc-agent/${version}`;
-    const known = new Set(pins.map(plain));
+    const fingerprints = new Set(pins.map(plain));
     const tls = {
       ...(ca === undefined ? {} : { ca }),
       checkServerIdentity: (host: string, certificate: PeerCertificate) =>
         checkServerIdentity(host, certificate) ??
-        (known.size === 0 || isPinned(certificate, known)
+        (fingerprints.size === 0 || isPinned(certificate, fingerprints)
           ? undefined
           : new Error(`the server's certificate ${certificate.fingerprint256} is not a pinned one`)),
     };

@@ -67,17 +67,22 @@ export function withNote(program: Buffer, name: string, data: Buffer): Buffer {
 
   // Kernels before 5.18 compute the table's address from its offset and the address of the first segment, so both get
   // the same distance.
-  const distance = Math.min(...loads.map((one) => one.address - one.offset));
-  const end = Math.max(...loads.map((one) => one.address + one.memoryBytes));
+  const distance = Math.min(...loads.map((segment) => segment.address - segment.offset));
+  const end = Math.max(...loads.map((segment) => segment.address + segment.memoryBytes));
   const address = roundUp(Math.max(end, distance + program.length), PAGE_BYTES);
   const offset = address - distance;
   const note = noteOf(name, data);
   const tableBytes = (count + 2) * SEGMENT_BYTES;
   const noteAt = roundUp(tableBytes, 16);
   const added = { flags: READ, fileBytes: noteAt + note.length, memoryBytes: noteAt + note.length };
-  const own = { offset: offset + noteAt, address: address + noteAt, fileBytes: note.length, memoryBytes: note.length };
-  const table = segments.map((one) =>
-    one.type === TABLE ? { ...one, offset, address, fileBytes: tableBytes, memoryBytes: tableBytes } : one,
+  const place = {
+    offset: offset + noteAt,
+    address: address + noteAt,
+    fileBytes: note.length,
+    memoryBytes: note.length,
+  };
+  const table = segments.map((segment) =>
+    segment.type === TABLE ? { ...segment, offset, address, fileBytes: tableBytes, memoryBytes: tableBytes } : segment,
   );
   // The loader expects segments in the order of their addresses.
   table.splice(segments.lastIndexOf(loads.at(-1)!) + 1, 0, {
@@ -87,7 +92,7 @@ export function withNote(program: Buffer, name: string, data: Buffer): Buffer {
     address,
     align: PAGE_BYTES,
   });
-  table.push({ type: NOTE, flags: READ, ...own, align: 4 });
+  table.push({ type: NOTE, flags: READ, ...place, align: 4 });
 
   const result = Buffer.alloc(offset + noteAt + note.length);
   program.copy(result);

@@ -7,7 +7,7 @@ const unquoted = (literal: string) => literal.replaceAll("''", "'");
 
 /** Comparisons with literal texts: `path = '/a'`, `path LIKE '/a/%'`, `path IN ('/a', '/b')`; also turned around. */
 export function constraintsOf(sql: string, columns: readonly string[]): Record<string, Constraint[]> {
-  const found: Record<string, Constraint[]> = {};
+  const constraints: Record<string, Constraint[]> = {};
   for (const column of columns) {
     const name = `(?:\\b\\w+\\.)?["\`[]?\\b${column}\\b["\`\\]]?`;
     const values: Constraint[] = [];
@@ -20,7 +20,7 @@ export function constraintsOf(sql: string, columns: readonly string[]): Record<s
     for (const [, list] of sql.matchAll(new RegExp(`${name}\\s*IN\\s*\\(((?:\\s*${LITERAL}\\s*,?)+)\\)`, "gi")))
       for (const [, literal] of list!.matchAll(new RegExp(LITERAL, "g")))
         values.push({ value: unquoted(literal!), isLike: false });
-    found[column] = values;
+    constraints[column] = values;
   }
-  return found;
+  return constraints;
 }

@@ -93,8 +93,8 @@ export class QueryEngine {
 
   async #configTurn(): Promise<number> {
     const { options } = { ...(await this.#calls.call("config", {})) };
-    const given = Object.entries({ ...(options as Record<string, unknown> | undefined) });
-    const changed = given.filter(([, value]) => ["string", "number", "boolean"].includes(typeof value));
+    const served = Object.entries({ ...(options as Record<string, unknown> | undefined) });
+    const changed = served.filter(([, value]) => ["string", "number", "boolean"].includes(typeof value));
     this.#flags = { ...this.#flags, ...Object.fromEntries(changed.map(([name, value]) => [name, String(value)])) };
     return this.#seconds("config_refresh");
   }
@@ -111,9 +111,9 @@ export class QueryEngine {
     const session = this.#session();
     try {
       // Discovery queries are answered first, because `discover` needs all their answers at once.
-      const known = new Map<string, SqlAnswer>();
-      for (const [, sql] of work.discovery) if (!known.has(sql)) known.set(sql, await session.answer(sql));
-      for (const [name, sql] of discover(work, ENGINE_VERSION, (query) => known.get(query)!)) {
+      const answers = new Map<string, SqlAnswer>();
+      for (const [, sql] of work.discovery) if (!answers.has(sql)) answers.set(sql, await session.answer(sql));
+      for (const [name, sql] of discover(work, ENGINE_VERSION, (query) => answers.get(query)!)) {
         const started = performance.now();
         const answer = await session.answer(sql);
         this.#unsent.set(name, { answer, ms: Math.round(performance.now() - started) });
@@ -127,7 +127,8 @@ export class QueryEngine {
   async #write(): Promise<void> {
     while (this.#unsent.size > 0) {
       const sent = firstThatFit([...this.#unsent]);
-      const of = <T>(value: (result: Result) => T) => Object.fromEntries(sent.map(([name, one]) => [name, value(one)]));
+      const of = <T>(value: (result: Result) => T) =>
+        Object.fromEntries(sent.map(([name, result]) => [name, value(result)]));
       await this.#calls.call("distributed/write", {
         queries: of(({ answer }) => answer.rows),
         statuses: of(({ answer }) => answer.status),

@@ -17,7 +17,8 @@ const anyOf = (characters: string) => new RegExp(`[${characters.replace(/[\]\\^-
 const functions: Readonly<Record<string, (...texts: [string, string, string]) => Value>> = {
   regex_match: (text, pattern, group) => new RegExp(pattern).exec(text)?.[Number(group)] ?? null,
   regex_split: (text, pattern, part) => text.split(new RegExp(pattern))[Number(part)] ?? null,
-  split: (text, characters, part) => text.split(anyOf(characters)).filter((one) => one !== "")[Number(part)] ?? null,
+  split: (text, characters, part) =>
+    text.split(anyOf(characters)).filter((piece) => piece !== "")[Number(part)] ?? null,
   version_compare: (a, b) => versionCompare(a, b),
   inet_aton: (address) => addressNumber(address),
   to_base64: (text) => Buffer.from(text).toString("base64"),

@@ -59,7 +59,7 @@ export class Session {
   }
 
   async answer(sql: string): Promise<SqlAnswer> {
-    const own: string[] = [];
+    const names: string[] = [];
     try {
       // Each round adds a table.
       for (;;) {
@@ -68,14 +68,14 @@ export class Session {
         } catch (error) {
           const table = this.#missing(error);
           if (table === undefined) throw error;
-          if (table.findsBy !== undefined) own.push(table.name);
+          if (table.findsBy !== undefined) names.push(table.name);
           await this.#fill(table, table.findsBy === undefined ? {} : constraintsOf(sql, table.findsBy));
         }
       }
     } catch (error) {
       return { status: 1, message: (error as Error).message, rows: [] };
     } finally {
-      for (const name of own) this.#db.run(`DROP TABLE IF EXISTS "${name}"`);
+      for (const name of names) this.#db.run(`DROP TABLE IF EXISTS "${name}"`);
     }
   }
 
@@ -104,16 +104,16 @@ export class Session {
     let characters = 0;
     for (const statement of this.#db.iterateStatements(sql)) {
       const names = statement.getColumnNames();
-      const found: Record<string, string>[] = [];
+      const records: Record<string, string>[] = [];
       while (statement.step()) {
         const values = (statement as unknown as ExactStatement).get(null, { useBigInt: true });
         const row = names.map((name, i) => [name, sqlText(values[i]!)] as const);
         for (const [name, value] of row) characters += name.length + value.length;
         if (characters > RESULT_MAX)
           throw new Error(`the result is larger than ${RESULT_MAX / 1e6} MB: select fewer rows or columns`);
-        found.push(Object.fromEntries(row));
+        records.push(Object.fromEntries(row));
       }
-      if (names.length > 0) rows = found;
+      if (names.length > 0) rows = records;
     }
     return rows;
   }

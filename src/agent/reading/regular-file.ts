@@ -94,8 +94,8 @@ async function openRegular(path: string, followsLinks: boolean): Promise<FileHan
   }
 }
 
-function requireRegular(path: string, found: Stats): void {
-  if (!found.isFile()) throw new NotRegular(`${path} is not a regular file`);
+function requireRegular(path: string, stats: Stats): void {
+  if (!stats.isFile()) throw new NotRegular(`${path} is not a regular file`);
 }
 
 async function requireOpenedRegular(path: string, file: FileHandle): Promise<FileHandle> {

@@ -57,9 +57,9 @@ class Tail {
 }
 
 /** Without the agent's own settings, which may contain the enroll secret. */
-const environment = (id: string, own: Run["env"]) => ({
+const environment = (id: string, variables: Run["env"]) => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SVC_"))),
-  ...own,
+  ...variables,
   [MARK]: id,
 });
 

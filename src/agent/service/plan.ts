@@ -110,8 +110,8 @@ export function servicePlan(setup: ServiceSetup): ServicePlan {
   const { platform, program, serverUrl, enrollSecret, ca, pins, stateDir, runsScripts } = setup;
   const { signsRequests = false, identityKey = "rsa" } = setup;
   const folder = configFolder(platform);
-  const own = (name: string) => (platform === "win32" ? win32 : posix).join(folder, name);
-  const [secretFile, caFile] = [own("secret"), own("ca.pem")];
+  const inFolder = (name: string) => (platform === "win32" ? win32 : posix).join(folder, name);
+  const [secretFile, caFile] = [inFolder("secret"), inFolder("ca.pem")];
   const argv = [
     ...program,
     "run",

@@ -22,17 +22,17 @@ const text = (value: unknown): string | null => (typeof value === "string" && va
 
 /** Reading the state folder needs the rights of its owner. */
 export async function agentStatus(platform: ServicePlatform, stateDir: string): Promise<AgentStatus> {
-  const known = await readObject(join(stateDir, "agent.json"));
-  const server_url = text(known?.server_url);
+  const identity = await readObject(join(stateDir, "agent.json"));
+  const server_url = text(identity?.server_url);
   const token = text((await readFile(join(stateDir, "device-token"), "utf8").catch(() => "")).trim());
   return {
     installed: (await stat(unitFile(platform)).catch(() => null)) !== null,
     running: await isActive(statusCommand(platform)),
     server_url,
-    hardware_uuid: text(known?.hardware_uuid),
-    shares_hardware_uuid: known?.is_separate === true,
-    enrolled_for_queries: text(known?.node_key) !== null,
-    enrolled_for_scripts: text(known?.agent_node_key) !== null,
+    hardware_uuid: text(identity?.hardware_uuid),
+    shares_hardware_uuid: identity?.is_separate === true,
+    enrolled_for_queries: text(identity?.node_key) !== null,
+    enrolled_for_scripts: text(identity?.agent_node_key) !== null,
     own_page: server_url === null || token === null ? null : `${server_url}/device/${token}`,
   };
 }

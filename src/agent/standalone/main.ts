@@ -77,20 +77,20 @@ async function programIn(root: string | null, platform: ServicePlatform): Promis
   }
   const path = resolve(process.argv[1]!);
   const start = root === null ? null : resolve(root);
-  const own = start !== null && start !== "/" && path.startsWith(`${start}/`) ? path.slice(start.length) : path;
-  return [process.execPath, own];
+  const program = start !== null && start !== "/" && path.startsWith(`${start}/`) ? path.slice(start.length) : path;
+  return [process.execPath, program];
 }
 
 /** An executable may contain what the flags would name. Flags for another server replace all of it. */
 async function setupOf(values: Values): Promise<AgentSetup> {
-  const own = values["server-url"] || process.env.SVC_SERVER_URL ? null : builtInSetup();
-  if (own === null) return readSetup({ ...values, scripts: !values["no-scripts"] }, process.env);
+  const builtIn = values["server-url"] || process.env.SVC_SERVER_URL ? null : builtInSetup();
+  if (builtIn === null) return readSetup({ ...values, scripts: !values["no-scripts"] }, process.env);
   const stateDir = values["state-dir"];
   return {
-    ...own,
+    ...builtIn,
     ...(stateDir === undefined ? {} : { stateDir: resolve(stateDir) }),
-    runsScripts: own.runsScripts && !values["no-scripts"],
-    signsRequests: own.signsRequests || values["sign-requests"],
+    runsScripts: builtIn.runsScripts && !values["no-scripts"],
+    signsRequests: builtIn.signsRequests || values["sign-requests"],
   };
 }
 
@@ -149,14 +149,14 @@ const commands: Record<string, (values: Values) => Promise<number>> = {
     const platform = await installedPlatform(null);
     const stateDir = values["state-dir"] ?? (await installedStateDir(platform, null));
     const { current, trial, failed } = await new UpdateFolder(stateDir).read();
-    const known = await agentStatus(platform, stateDir);
+    const agent = await agentStatus(platform, stateDir);
     const status = {
       version: current !== null && isNewer(current.version, VERSION) ? current.version : VERSION,
       update: { installed_version: VERSION, trial: trial?.version ?? null, failed: failed?.version ?? null },
-      ...known,
+      ...agent,
     };
     process.stdout.write(`${JSON.stringify(status, null, 2)}\n`);
-    return known.running ? 0 : 1;
+    return agent.running ? 0 : 1;
   },
   async logs({ lines, follow }) {
     if (!/^[1-9]\d{0,6}$/.test(lines)) throw new SetupError("usage", "--lines: give a number of lines");

@@ -54,8 +54,8 @@ export class Journal<R> {
       const id = ENTRY.exec(name)?.[1];
       if (id !== undefined && (await this.read(id))?.state !== "delivered") continue;
       const keptMs = id !== undefined ? KEPT_MS : name.endsWith(".files") ? this.#filesKeptMs : 0;
-      const found = await stat(path).catch(() => null);
-      if (found !== null && now - found.mtimeMs >= keptMs) await rm(path, { recursive: true, force: true });
+      const stats = await stat(path).catch(() => null);
+      if (stats !== null && now - stats.mtimeMs >= keptMs) await rm(path, { recursive: true, force: true });
     }
   }
 

@@ -23,13 +23,13 @@ export class Keys {
   readonly #path: string;
   /** The machine that the folder was copied from; null: it is that of this machine. */
   readonly copiedFrom: string | null;
-  #known: StoredIdentity;
+  #identity: StoredIdentity;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(path: string, known: StoredIdentity, copiedFrom: string | null) {
+  private constructor(path: string, identity: StoredIdentity, copiedFrom: string | null) {
     this.#path = path;
     this.copiedFrom = copiedFrom;
-    this.#known = known;
+    this.#identity = identity;
   }
 
   /** Keys of another server, or of the machine that this one was cloned from, are forgotten. */
@@ -37,7 +37,7 @@ export class Keys {
     const path = join(stateDir, "agent.json");
     const stored = await readObject(path);
     const isSame = stored?.server_url === serverUrl && stored.hardware_uuid === hardwareUuid;
-    const known: StoredIdentity = {
+    const identity: StoredIdentity = {
       server_url: serverUrl,
       hardware_uuid: hardwareUuid,
       instance_id: (isSame ? text(stored.instance_id) : null) ?? randomUUID(),
@@ -47,37 +47,37 @@ export class Keys {
       is_separate: isSame && stored.is_separate === true,
     };
     const otherUuid = text(stored?.hardware_uuid);
-    const keys = new Keys(path, known, otherUuid === hardwareUuid ? null : otherUuid);
+    const keys = new Keys(path, identity, otherUuid === hardwareUuid ? null : otherUuid);
     // Unchanged keys are not written, so that the agent starts on a full disk too.
-    if (JSON.stringify(keys.#known) !== JSON.stringify(stored)) await keys.#write();
+    if (JSON.stringify(keys.#identity) !== JSON.stringify(stored)) await keys.#write();
     return keys;
   }
 
   get instanceId(): string {
-    return this.#known.instance_id;
+    return this.#identity.instance_id;
   }
 
   /** The identifier under which both protocols enroll. */
   get identifier(): string {
-    return this.#known.is_separate ? this.#known.instance_id : this.#known.hardware_uuid;
+    return this.#identity.is_separate ? this.#identity.instance_id : this.#identity.hardware_uuid;
   }
 
   get isSeparate(): boolean {
-    return this.#known.is_separate;
+    return this.#identity.is_separate;
   }
 
   get(name: KeyName): string | null {
-    return this.#known[name];
+    return this.#identity[name];
   }
 
   async set(name: KeyName, key: string | null): Promise<void> {
-    this.#known = { ...this.#known, [name]: key };
+    this.#identity = { ...this.#identity, [name]: key };
     await this.#write();
   }
 
   /** Forgets the key, unless another call has replaced it in the meantime. */
   async drop(name: KeyName, key: string): Promise<void> {
-    if (this.#known[name] === key) await this.set(name, null);
+    if (this.#identity[name] === key) await this.set(name, null);
   }
 
   /**
@@ -85,14 +85,14 @@ export class Keys {
    * one gets an identifier of its own.
    */
   async leaveHost(separates: boolean): Promise<void> {
-    const own = separates ? { instance_id: randomUUID(), is_separate: true } : {};
-    this.#known = { ...this.#known, ...own, node_key: null, agent_node_key: null };
+    const separation = separates ? { instance_id: randomUUID(), is_separate: true } : {};
+    this.#identity = { ...this.#identity, ...separation, node_key: null, agent_node_key: null };
     await this.#write();
   }
 
   /** One write at a time, so that the last one is the newest. */
   #write(): Promise<void> {
-    const write = () => replaceFile(this.#path, `${JSON.stringify(this.#known, null, 2)}\n`);
+    const write = () => replaceFile(this.#path, `${JSON.stringify(this.#identity, null, 2)}\n`);
     this.#writing = this.#writing.then(write, write);
     return this.#writing;
   }

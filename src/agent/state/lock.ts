@@ -50,9 +50,9 @@ async function addressOf(stateDir: string): Promise<string | null> {
     return Buffer.byteLength(path) <= PATH_MAX ? path : null;
   }
   const file = join(stateDir, "lock-name");
-  const known = await readFile(file, "utf8").catch(() => "");
-  const name = /^[0-9a-f-]{36}$/.test(known) ? known : randomUUID();
-  if (name !== known) await replaceFile(file, name);
+  const storedName = await readFile(file, "utf8").catch(() => "");
+  const name = /^[0-9a-f-]{36}$/.test(storedName) ? storedName : randomUUID();
+  if (name !== storedName) await replaceFile(file, name);
   return `\\\\.\\pipe\\svc-agent-${name}`;
 }
 

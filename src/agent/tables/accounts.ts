@@ -53,7 +53,7 @@ async function groups() {
   return (await linesOf("/etc/group")).flatMap((line) => {
     const [name, , gid, members = ""] = line.split(":");
     return name && gid && !name.startsWith("#")
-      ? [{ name, gid: Number(gid), members: members.split(",").filter((one) => one !== "") }]
+      ? [{ name, gid: Number(gid), members: members.split(",").filter((member) => member !== "") }]
       : [];
   });
 }
@@ -131,7 +131,7 @@ export const accountTables: readonly Table[] = [
     columns: text("source header rule_details"),
     async rows() {
       const files = ["/etc/sudoers", ...(await namesIn("/etc/sudoers.d")).map((name) => `/etc/sudoers.d/${name}`)];
-      const found = await Promise.all(
+      const crontabs = await Promise.all(
         files.map(async (source) =>
           (await readOr(source))
             .replaceAll("\\\n", "")
@@ -142,7 +142,7 @@ export const accountTables: readonly Table[] = [
             }),
         ),
       );
-      return found.flat();
+      return crontabs.flat();
     },
   },
   {

@@ -33,4 +33,4 @@ const everything: readonly Table[] = [
 
 /** The tables of this platform, by name. */
 export const tablesFor = (platform: NodeJS.Platform): ReadonlyMap<string, Table> =>
-  new Map(everything.filter(({ platforms }) => platforms.includes(platform)).map((one) => [one.name, one]));
+  new Map(everything.filter(({ platforms }) => platforms.includes(platform)).map((table) => [table.name, table]));

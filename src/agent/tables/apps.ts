@@ -55,11 +55,11 @@ const INFO_BYTES = 4 * 1024 * 1024;
 const isApp = (name: string) => name.endsWith(".app");
 
 async function apps(): Promise<TableRow[]> {
-  const found = await mapFew(FOLDERS, async (folder) =>
+  const paths = await mapFew(FOLDERS, async (folder) =>
     (await namesIn(folder)).filter(isApp).map((name) => join(folder, name)),
   );
   const read = (path: string) => readRegular(path, { maxBytes: INFO_BYTES }).catch(() => "");
-  const own = await rowsOfHomes(async (home) => {
+  const homeRows = await rowsOfHomes(async (home) => {
     const folder = join(home.path, "Applications");
     const names = (await home.names(folder)).filter(isApp);
     return appsAt(
@@ -67,7 +67,7 @@ async function apps(): Promise<TableRow[]> {
       (path) => home.bytes(path),
     );
   });
-  return [...(await appsAt([...new Set(found.flat())], read)), ...own];
+  return [...(await appsAt([...new Set(paths.flat())], read)), ...homeRows];
 }
 
 export const appTables: readonly Table[] = [

@@ -23,20 +23,20 @@ const valueIn = (lines: string | undefined, key: string): string =>
 /** Null: it cannot be read. */
 export function certificateRow(encoded: Buffer | string): TableRow | null {
   try {
-    const found = new X509Certificate(encoded);
-    const { asymmetricKeyType, asymmetricKeyDetails: details } = found.publicKey;
+    const certificate = new X509Certificate(encoded);
+    const { asymmetricKeyType, asymmetricKeyDetails: details } = certificate.publicKey;
     return {
-      common_name: valueIn(found.subject, "CN"),
-      subject: nameOf(found.subject),
-      issuer: nameOf(found.issuer),
-      ca: Number(found.ca),
-      self_signed: Number(found.subject === found.issuer && found.verify(found.publicKey)),
-      not_valid_before: seconds(found.validFrom),
-      not_valid_after: seconds(found.validTo),
+      common_name: valueIn(certificate.subject, "CN"),
+      subject: nameOf(certificate.subject),
+      issuer: nameOf(certificate.issuer),
+      ca: Number(certificate.ca),
+      self_signed: Number(certificate.subject === certificate.issuer && certificate.verify(certificate.publicKey)),
+      not_valid_before: seconds(certificate.validFrom),
+      not_valid_after: seconds(certificate.validTo),
       key_algorithm: asymmetricKeyType ?? "",
       key_strength: String(details?.modulusLength ?? details?.namedCurve ?? ""),
-      sha1: createHash("sha1").update(found.raw).digest("hex"),
-      serial: found.serialNumber.toLowerCase(),
+      sha1: createHash("sha1").update(certificate.raw).digest("hex"),
+      serial: certificate.serialNumber.toLowerCase(),
     };
   } catch {
     return null;
@@ -56,10 +56,10 @@ async function rowsOfKeychain(
 /** Each account reads its own keychain: only root can change to another account. */
 async function ofKeychains(): Promise<TableRow[]> {
   const isRoot = process.getuid?.() === 0;
-  const own = await rowsOfHomes(({ path, account: { uid, gid } }) =>
+  const homeRows = await rowsOfHomes(({ path, account: { uid, gid } }) =>
     rowsOfKeychain(join(path, "Library/Keychains/login.keychain-db"), isRoot ? { uid, gid } : {}),
   );
-  return [...(await rowsOfKeychain("/Library/Keychains/System.keychain", {})), ...own];
+  return [...(await rowsOfKeychain("/Library/Keychains/System.keychain", {})), ...homeRows];
 }
 
 /** The stores of the machine, and of the account that runs the agent. */
@@ -73,8 +73,8 @@ const STORE_NAMES: Readonly<Record<string, string>> = {
   CA: "Intermediate Certification Authorities",
 };
 
-export const storeRows = (found: readonly Readonly<Record<string, string>>[]): TableRow[] =>
-  found.flatMap(({ Location = "", Store = "", Raw = "" }) => {
+export const storeRows = (certificates: readonly Readonly<Record<string, string>>[]): TableRow[] =>
+  certificates.flatMap(({ Location = "", Store = "", Raw = "" }) => {
     const row = certificateRow(Buffer.from(Raw, "base64"));
     const store = STORE_NAMES[Store] ?? Store;
     return row === null ? [] : [{ ...row, store_location: Location, store, path: `${Location}\\${store}`, sid: "" }];

@@ -31,18 +31,18 @@ async function mounts(): Promise<Mount[]> {
 }
 
 async function mountRow({ device, path, type, flags }: Mount): Promise<TableRow> {
-  const found = await Promise.race([statfs(path, { bigint: true }).catch(() => null), after(STATFS_MS, null)]);
+  const stats = await Promise.race([statfs(path, { bigint: true }).catch(() => null), after(STATFS_MS, null)]);
   return {
     device,
     device_alias: device.startsWith("/") ? await realPath(device) : device,
     path,
     type,
-    blocks_size: found?.bsize ?? 0,
-    blocks: found?.blocks ?? 0,
-    blocks_free: found?.bfree ?? 0,
-    blocks_available: found?.bavail ?? 0,
-    inodes: found?.files ?? 0,
-    inodes_free: found?.ffree ?? 0,
+    blocks_size: stats?.bsize ?? 0,
+    blocks: stats?.blocks ?? 0,
+    blocks_free: stats?.bfree ?? 0,
+    blocks_available: stats?.bavail ?? 0,
+    inodes: stats?.files ?? 0,
+    inodes_free: stats?.ffree ?? 0,
     flags,
   };
 }
@@ -73,8 +73,8 @@ async function blockDevices(): Promise<BlockDevice[]> {
 /** What udev knows of a device. */
 async function udev(name: string): Promise<(key: string) => string> {
   const number = (await readOr(`/sys/class/block/${name}/dev`)).trim();
-  const known = await readOr(`/run/udev/data/b${number}`);
-  return (key) => new RegExp(`^E:${key}=(.*)$`, "m").exec(known)?.[1] ?? "";
+  const properties = await readOr(`/run/udev/data/b${number}`);
+  return (key) => new RegExp(`^E:${key}=(.*)$`, "m").exec(properties)?.[1] ?? "";
 }
 
 export const diskTables: readonly Table[] = [
@@ -99,20 +99,20 @@ export const diskTables: readonly Table[] = [
     },
     rows: async () =>
       mapFew(await blockDevices(), async ({ name, parent }) => {
-        const known = await udev(name);
+        const property = await udev(name);
         const device = async (file: string) => (await readOr(`/sys/class/block/${name}/${file}`)).trim();
         return {
           name: `/dev/${name}`,
           parent: parent === "" ? "" : `/dev/${parent}`,
           vendor: await device("device/vendor"),
           model: await device("device/model"),
-          serial: (await device("device/serial")) || known("ID_SERIAL_SHORT"),
+          serial: (await device("device/serial")) || property("ID_SERIAL_SHORT"),
           // In sectors, whatever the size of the device's blocks.
           size: Number(await device("size")),
           block_size: Number(await device("queue/logical_block_size")) || SECTOR,
-          uuid: known("ID_FS_UUID"),
-          type: known("ID_FS_TYPE"),
-          label: known("ID_FS_LABEL"),
+          uuid: property("ID_FS_UUID"),
+          type: property("ID_FS_TYPE"),
+          label: property("ID_FS_LABEL"),
         };
       }),
   },
@@ -126,14 +126,14 @@ export const diskTables: readonly Table[] = [
     },
     async rows() {
       const devices = await blockDevices();
-      const byName = new Map(devices.map((one) => [one.name, one]));
+      const byName = new Map(devices.map((device) => [device.name, device]));
       // A volume is encrypted if it lies on a device that encrypts, directly or not.
       const typeOf = (name: string, depth = 0): string => {
         const { mapper = "", slaves = [], parent = "" } = byName.get(name) ?? {};
         if (mapper.startsWith("CRYPT-")) return mapper.split("-")[1]!;
         if (depth > 8) return "";
         const below = slaves.length > 0 ? slaves : parent === "" ? [] : [parent];
-        return below.map((one) => typeOf(one, depth + 1)).find((type) => type !== "") ?? "";
+        return below.map((child) => typeOf(child, depth + 1)).find((type) => type !== "") ?? "";
       };
       return mapFew(devices, async ({ name }) => {
         const type = typeOf(name);
@@ -207,23 +207,23 @@ export const diskTables: readonly Table[] = [
       ...text("chemistry"),
     },
     async rows() {
-      const one = await si.battery();
-      if (!one.hasBattery) return [];
+      const battery = await si.battery();
+      if (!battery.hasBattery) return [];
       return [
         {
-          manufacturer: one.manufacturer,
-          model: one.model,
-          serial_number: one.serial,
-          cycle_count: one.cycleCount,
-          state: one.acConnected ? "AC Power" : "Battery Power",
-          charging: one.isCharging ? 1 : 0,
-          charged: one.percent === 100 ? 1 : 0,
-          designed_capacity: one.designedCapacity,
-          max_capacity: one.maxCapacity,
-          current_capacity: one.currentCapacity,
-          percent_remaining: one.percent,
-          voltage: Math.round(one.voltage * 1000),
-          chemistry: one.type,
+          manufacturer: battery.manufacturer,
+          model: battery.model,
+          serial_number: battery.serial,
+          cycle_count: battery.cycleCount,
+          state: battery.acConnected ? "AC Power" : "Battery Power",
+          charging: battery.isCharging ? 1 : 0,
+          charged: battery.percent === 100 ? 1 : 0,
+          designed_capacity: battery.designedCapacity,
+          max_capacity: battery.maxCapacity,
+          current_capacity: battery.currentCapacity,
+          percent_remaining: battery.percent,
+          voltage: Math.round(battery.voltage * 1000),
+          chemistry: battery.type,
         },
       ];
     },

@@ -47,8 +47,8 @@ async function messageOf(
   if (key === undefined) return value;
   const file = join(folder, "_locales", stringOf(manifest.default_locale) || "en", "messages.json");
   const messages = Object.entries(await home.json(file));
-  const found = messages.find(([name]) => name.toLowerCase() === key.toLowerCase())?.[1];
-  return stringOf(objectOf(found).message) || value;
+  const entry = messages.find(([name]) => name.toLowerCase() === key.toLowerCase())?.[1];
+  return stringOf(objectOf(entry).message) || value;
 }
 
 async function chromeExtensions(home: HomeFolder): Promise<TableRow[]> {

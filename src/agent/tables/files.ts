@@ -18,12 +18,12 @@ const HASH_MS = 30_000;
 const STAT_MS = 2_000;
 
 async function entries(folder: string): Promise<Dirent[]> {
-  const found: Dirent[] = [];
+  const dirents: Dirent[] = [];
   const list = async () => {
-    for await (const entry of await opendir(folder, { bufferSize: 512 })) if (found.push(entry) >= MOST) return;
+    for await (const entry of await opendir(folder, { bufferSize: 512 })) if (dirents.push(entry) >= MOST) return;
   };
   await within(LIST_MS, folder, list()).catch(() => {});
-  return found;
+  return dirents;
 }
 
 const statsOf = (path: string) => within(STAT_MS, path, lstat(path)).catch(() => null);
@@ -38,12 +38,12 @@ const matcher = (part: string) =>
     "i",
   );
 
-async function below(folder: string, found: string[], depth = 0): Promise<void> {
+async function below(folder: string, files: string[], depth = 0): Promise<void> {
   for (const entry of await entries(folder)) {
-    if (found.length >= MOST) return;
+    if (files.length >= MOST) return;
     const path = join(folder, entry.name);
-    found.push(path);
-    if (entry.isDirectory() && depth < DEEPEST) await below(path, found, depth + 1);
+    files.push(path);
+    if (entry.isDirectory() && depth < DEEPEST) await below(path, files, depth + 1);
   }
 }
 
@@ -53,9 +53,9 @@ async function expand(pattern: string): Promise<string[]> {
   let paths = [root === "" ? "/" : root];
   for (const [i, part] of parts.entries()) {
     if (part === "%%" && i === parts.length - 1) {
-      const found: string[] = [];
-      for (const path of paths) await below(path, found);
-      return found;
+      const files: string[] = [];
+      for (const path of paths) await below(path, files);
+      return files;
     }
     if (!/[%*]/.test(part)) {
       paths = paths.map((path) => join(path, part));
@@ -79,12 +79,14 @@ const pathsOf = async ({ value, isLike }: Constraint) => (isLike ? expand(value)
 
 /** Found by the query's paths and directories. A directory is given back as the query writes it. */
 async function namedFiles({ path = [], directory = [] }: TableContext["constraints"]): Promise<NamedFile[]> {
-  const byPath = (await mapFew(path, pathsOf)).flat().map((one) => ({ path: one, directory: dirname(one) }));
+  const byPath = (await mapFew(path, pathsOf))
+    .flat()
+    .map((filePath) => ({ path: filePath, directory: dirname(filePath) }));
   const folders = (await mapFew(directory, pathsOf)).flat();
   const inFolders = await mapFew(folders, async (folder) =>
     (await entries(folder)).map(({ name }) => ({ path: join(folder, name), directory: folder })),
   );
-  return [...new Map([...byPath, ...inFolders.flat()].map((one) => [one.path, one])).values()].slice(0, MOST);
+  return [...new Map([...byPath, ...inFolders.flat()].map((place) => [place.path, place])).values()].slice(0, MOST);
 }
 
 const KINDS = {
@@ -98,25 +100,25 @@ const KINDS = {
 } as const;
 
 async function fileRow({ path, directory }: NamedFile): Promise<TableRow | null> {
-  const found = await statsOf(path);
-  if (found === null) return null;
-  const type = Object.entries(KINDS).find(([, is]) => found[is]())?.[0] ?? "unknown";
+  const stats = await statsOf(path);
+  if (stats === null) return null;
+  const type = Object.entries(KINDS).find(([, is]) => stats[is]())?.[0] ?? "unknown";
   return {
     path,
     directory,
     filename: basename(path),
-    inode: found.ino,
-    uid: found.uid,
-    gid: found.gid,
-    mode: (found.mode & 0o7777).toString(8).padStart(4, "0"),
-    device: found.rdev,
-    size: found.size,
-    block_size: found.blksize,
-    atime: Math.floor(found.atimeMs / 1000),
-    mtime: Math.floor(found.mtimeMs / 1000),
-    ctime: Math.floor(found.ctimeMs / 1000),
-    btime: Math.floor(found.birthtimeMs / 1000),
-    hard_links: found.nlink,
+    inode: stats.ino,
+    uid: stats.uid,
+    gid: stats.gid,
+    mode: (stats.mode & 0o7777).toString(8).padStart(4, "0"),
+    device: stats.rdev,
+    size: stats.size,
+    block_size: stats.blksize,
+    atime: Math.floor(stats.atimeMs / 1000),
+    mtime: Math.floor(stats.mtimeMs / 1000),
+    ctime: Math.floor(stats.ctimeMs / 1000),
+    btime: Math.floor(stats.birthtimeMs / 1000),
+    hard_links: stats.nlink,
     symlink: type === "link" ? 1 : 0,
     type,
     symlink_target_path: "",
@@ -141,7 +143,7 @@ async function hashRow({ path, directory }: NamedFile): Promise<TableRow | null>
 const rowsOf =
   (row: (file: NamedFile) => Promise<TableRow | null>): Table["rows"] =>
   async ({ constraints }) =>
-    (await mapFew(await namedFiles(constraints), row)).filter((one) => one !== null);
+    (await mapFew(await namedFiles(constraints), row)).filter((row) => row !== null);
 
 export const fileTables: readonly Table[] = [
   {

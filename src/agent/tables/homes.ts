@@ -80,8 +80,8 @@ export class HomeFolder {
 
   async #isOwnFolder(folder: string): Promise<boolean> {
     try {
-      const found = within(LIMITS.ms, folder, Promise.all([stat(folder), realpath(folder)]));
-      const [stats, realPath] = await found;
+      const reading = within(LIMITS.ms, folder, Promise.all([stat(folder), realpath(folder)]));
+      const [stats, realPath] = await reading;
       return this.#mayRead({ stats, realPath });
     } catch {
       return false;
@@ -108,11 +108,11 @@ export async function rowsOfHomes(
   rowsOf: (home: HomeFolder) => Promise<readonly TableRow[]>,
   owners: () => Promise<readonly Account[]> = homes,
 ): Promise<TableRow[]> {
-  const found = await mapFew(await owners(), async (account) => {
+  const rows = await mapFew(await owners(), async (account) => {
     const home = await HomeFolder.open(account);
     return home === null ? [] : bounded(await rowsOf(home).catch(() => []));
   });
-  return found.flat();
+  return rows.flat();
 }
 
 const withShortCells = (row: TableRow): TableRow =>

@@ -142,8 +142,8 @@ async function linuxDetails(): Promise<TableRow[]> {
 }
 
 async function otherDetails(): Promise<TableRow[]> {
-  const found = await si.networkInterfaces();
-  return (Array.isArray(found) ? found : [found]).map(({ iface, mac, mtu, speed, operstate }) => ({
+  const interfaces = await si.networkInterfaces();
+  return (Array.isArray(interfaces) ? interfaces : [interfaces]).map(({ iface, mac, mtu, speed, operstate }) => ({
     interface: iface,
     mac,
     type: 6,

@@ -188,7 +188,7 @@ const NODE_FOLDERS = ["/usr/lib", "/usr/local/lib", "/opt/homebrew/lib"];
 async function npmPackages(directory: string): Promise<TableRow[]> {
   const modules = join(directory, "node_modules");
   const names = await mapFew(await namesIn(modules), async (name) =>
-    name.startsWith("@") ? (await namesIn(join(modules, name))).map((one) => join(name, one)) : [name],
+    name.startsWith("@") ? (await namesIn(join(modules, name))).map((scoped) => join(name, scoped)) : [name],
   );
   const rows = await mapFew(names.flat(), async (name) => {
     const path = join(modules, name);
@@ -215,14 +215,14 @@ async function brewPackages(): Promise<TableRow[]> {
     { prefix, folder: join(prefix, "Cellar"), type: "formula" },
     { prefix, folder: join(prefix, "Caskroom"), type: "cask" },
   ]);
-  const found = await mapFew(places, async ({ prefix, folder, type }) =>
+  const packages = await mapFew(places, async ({ prefix, folder, type }) =>
     mapFew(await namesIn(folder), async (name) => {
       const path = join(folder, name);
-      const versions = (await namesIn(path)).filter((one) => !one.startsWith("."));
+      const versions = (await namesIn(path)).filter((version) => !version.startsWith("."));
       return versions.map((version) => ({ name, path, version, type, auto_updates: 0, app_name: "", prefix }));
     }),
   );
-  return found.flat(2);
+  return packages.flat(2);
 }
 
 export const packageTables: readonly Table[] = [
@@ -289,13 +289,13 @@ export const packageTables: readonly Table[] = [
     },
     async rows() {
       const root = "/var/db/pkg";
-      const found = await mapFew(await namesIn(root), async (category) =>
+      const packages = await mapFew(await namesIn(root), async (category) =>
         (await namesIn(join(root, category))).flatMap((name) => {
           const [, title, version] = /^(.+?)-(\d.*)$/.exec(name) ?? [];
           return title === undefined ? [] : [{ package: `${category}/${title}`, version: version! }];
         }),
       );
-      return found.flat();
+      return packages.flat();
     },
   },
   {
@@ -305,7 +305,7 @@ export const packageTables: readonly Table[] = [
     async rows() {
       const folder = "/etc/apt/sources.list.d";
       const lists = (await namesIn(folder)).filter((name) => name.endsWith(".list")).map((name) => join(folder, name));
-      const found = await mapFew(["/etc/apt/sources.list", ...lists], async (source) =>
+      const sources = await mapFew(["/etc/apt/sources.list", ...lists], async (source) =>
         (await linesOf(source)).flatMap((line) => {
           const [, options = "", uri, release, components = ""] =
             /^deb\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)\s*(.*)$/.exec(line.trim()) ?? [];
@@ -317,7 +317,7 @@ export const packageTables: readonly Table[] = [
           ];
         }),
       );
-      return found.flat();
+      return sources.flat();
     },
   },
   {

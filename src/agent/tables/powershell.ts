@@ -12,8 +12,8 @@ export function objectsIn(json: string): Readonly<Record<string, string>>[] {
     const value: unknown = JSON.parse(json);
     const list = Array.isArray(value) ? value : [value];
     return list
-      .filter((one): one is object => typeof one === "object" && one !== null)
-      .map((one) => Object.fromEntries(Object.entries(one).map(([name, part]) => [name, String(part ?? "")])));
+      .filter((element): element is object => typeof element === "object" && element !== null)
+      .map((row) => Object.fromEntries(Object.entries(row).map(([name, part]) => [name, String(part ?? "")])));
   } catch {
     return [];
   }

@@ -107,23 +107,23 @@ async function linuxProcess(pid: string, bootedAt: number, commandLines: Command
 async function linuxProcesses(): Promise<TableRow[]> {
   const bootedAt = Number(/^btime (\d+)/m.exec(await readOr("/proc/stat"))?.[1] ?? 0);
   const commandLines = new CommandLines();
-  const found = await mapFew(await pids(), (pid) => linuxProcess(pid, bootedAt, commandLines));
-  return found.filter((row) => row !== null);
+  const processes = await mapFew(await pids(), (pid) => linuxProcess(pid, bootedAt, commandLines));
+  return processes.filter((row) => row !== null);
 }
 
 async function otherProcesses(): Promise<TableRow[]> {
-  return (await si.processes()).list.map((one) => ({
-    pid: one.pid,
-    name: one.name,
-    path: one.path,
-    cmdline: `${one.command} ${one.params}`.trim(),
-    state: one.state,
+  return (await si.processes()).list.map((process) => ({
+    pid: process.pid,
+    name: process.name,
+    path: process.path,
+    cmdline: `${process.command} ${process.params}`.trim(),
+    state: process.state,
     on_disk: -1,
-    resident_size: one.memRss * 1024,
-    total_size: one.memVsz * 1024,
-    start_time: Math.floor(Date.parse(one.started) / 1000) || 0,
-    parent: one.parentPid,
-    nice: one.nice,
+    resident_size: process.memRss * 1024,
+    total_size: process.memVsz * 1024,
+    start_time: Math.floor(Date.parse(process.started) / 1000) || 0,
+    parent: process.parentPid,
+    nice: process.nice,
   }));
 }
 
@@ -199,19 +199,19 @@ async function unixSockets(): Promise<Socket[]> {
 
 async function sockets(): Promise<Socket[]> {
   const [TCP, UDP] = [6, 17];
-  const found = await Promise.all([
+  const perFile = await Promise.all([
     internetSockets("tcp", TCP),
     internetSockets("tcp6", TCP),
     internetSockets("udp", UDP),
     internetSockets("udp6", UDP),
     unixSockets(),
   ]);
-  return found.flat();
+  return perFile.flat();
 }
 
 /** Who has a socket open, by its inode. */
 async function owners(): Promise<Map<string, { pid: number; fd: number }>> {
-  const found = await mapFew(await pids(), async (pid) => {
+  const perProcess = await mapFew(await pids(), async (pid) => {
     const folder = `/proc/${pid}/fd`;
     const descriptors = await namesIn(folder, DESCRIPTORS_MAX);
     const links = await mapFew(descriptors, async (fd) => ({ fd, to: await link(`${folder}/${fd}`) }));
@@ -220,7 +220,7 @@ async function owners(): Promise<Map<string, { pid: number; fd: number }>> {
       return inode === undefined ? [] : [[inode, { pid: Number(pid), fd: Number(fd) }] as const];
     });
   });
-  return new Map(found.flat());
+  return new Map(perProcess.flat());
 }
 
 async function linuxPorts(): Promise<TableRow[]> {
@@ -245,22 +245,22 @@ async function linuxPorts(): Promise<TableRow[]> {
 
 async function linuxOpenSockets(): Promise<TableRow[]> {
   const [all, byInode, namespace] = await Promise.all([sockets(), owners(), link("/proc/self/ns/net")]);
-  return all.flatMap((one) => {
-    const owner = byInode.get(one.inode);
+  return all.flatMap((socket) => {
+    const owner = byInode.get(socket.inode);
     if (owner === undefined) return [];
     return [
       {
         pid: owner.pid,
         fd: owner.fd,
-        socket: Number(one.inode),
-        family: one.family,
-        protocol: one.protocol,
-        local_address: one.local,
-        remote_address: one.remote,
-        local_port: one.localPort,
-        remote_port: one.remotePort,
-        path: one.path,
-        state: one.protocol === 6 ? (STATES[one.state] ?? "") : "",
+        socket: Number(socket.inode),
+        family: socket.family,
+        protocol: socket.protocol,
+        local_address: socket.local,
+        remote_address: socket.remote,
+        local_port: socket.localPort,
+        remote_port: socket.remotePort,
+        path: socket.path,
+        state: socket.protocol === 6 ? (STATES[socket.state] ?? "") : "",
         net_namespace: /\d+/.exec(namespace)?.[0] ?? "",
       },
     ];

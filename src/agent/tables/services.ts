@@ -18,7 +18,7 @@ const UNIT_PROPERTIES = {
 
 /** The bus writes characters of paths other than letters and digits as hexadecimal numbers. */
 const objectPath = (id: string) =>
-  `/org/freedesktop/systemd1/unit/${id.replace(/[^A-Za-z0-9]/g, (one) => `_${one.charCodeAt(0).toString(16)}`)}`;
+  `/org/freedesktop/systemd1/unit/${id.replace(/[^A-Za-z0-9]/g, (character) => `_${character.charCodeAt(0).toString(16)}`)}`;
 
 async function systemdUnits(): Promise<TableRow[]> {
   const names = Object.keys(UNIT_PROPERTIES);
@@ -52,10 +52,10 @@ export function crontabRows(content: string, path: string): TableRow[] {
 async function crontab(): Promise<TableRow[]> {
   const folders = ["/etc/cron.d", "/var/spool/cron/crontabs", "/var/spool/cron", "/var/at/tabs", "/usr/lib/cron/tabs"];
   const files = await mapFew(folders, async (folder) => (await namesIn(folder)).map((name) => `${folder}/${name}`));
-  const found = await mapFew(["/etc/crontab", ...files.flat()], async (path) =>
+  const rows = await mapFew(["/etc/crontab", ...files.flat()], async (path) =>
     crontabRows(await readOr(path, "", CRONTAB_BYTES), path).slice(0, CRONTAB_ROWS),
   );
-  return found.flat();
+  return rows.flat();
 }
 
 const EFI = "/sys/firmware/efi/efivars";
@@ -84,11 +84,11 @@ export const serviceTables: readonly Table[] = [
     async rows() {
       const words = (await readOr("/proc/cmdline")).trim().split(" ");
       const wordOf = (name: string) => words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
-      const own = /^(BOOT_IMAGE|root)=/;
+      const bootloaderWord = /^(BOOT_IMAGE|root)=/;
       return [
         {
           version: release(),
-          arguments: words.filter((word) => !own.test(word)).join(" "),
+          arguments: words.filter((word) => !bootloaderWord.test(word)).join(" "),
           path: wordOf("BOOT_IMAGE"),
           device: wordOf("root"),
         },
@@ -153,7 +153,7 @@ export const serviceTables: readonly Table[] = [
     async rows() {
       const names = await namesIn(EFI);
       const variable = async (start: string) => {
-        const name = names.find((one) => one.startsWith(`${start}-`));
+        const name = names.find((candidate) => candidate.startsWith(`${start}-`));
         // Four bytes of attributes come first.
         return name === undefined ? null : (await readOr(`${EFI}/${name}`)).charCodeAt(4);
       };

@@ -97,23 +97,23 @@ function chosenBy(constraints: readonly Constraint[]): (path: string) => boolean
 }
 
 async function pathsOf({ files = [], folders = [], ending = "" }: SettingsFiles): Promise<string[]> {
-  const found = await mapFew(folders, async (folder) =>
+  const fragments = await mapFew(folders, async (folder) =>
     (await namesIn(folder))
       .filter((name) => name.endsWith(ending))
       .slice(0, FILES_MAX)
       .map((name) => `${folder}/${name}`),
   );
-  return [...files, ...found.flat()];
+  return [...files, ...fragments.flat()];
 }
 
 async function settings(constraints: readonly Constraint[]): Promise<TableRow[]> {
   const isChosen = chosenBy(constraints);
-  const found = await mapFew(SETTINGS, async (group) =>
+  const rows = await mapFew(SETTINGS, async (group) =>
     mapFew((await pathsOf(group)).filter(isChosen), async (path) =>
       settingRows(await readOr(path, "", FILE_BYTES), path, group.lens),
     ),
   );
-  return found.flat(2);
+  return rows.flat(2);
 }
 
 export const settingsTables: readonly Table[] = [

@@ -13,21 +13,21 @@ interface Value {
 }
 
 /** What `reg query` prints: keys, and below each its values, indented. Numbers are decimal, as osquery has them. */
-export function registryValues(output: string, asked: string): Value[] {
-  const found: Value[] = [];
+export function registryValues(output: string, keyPath: string): Value[] {
+  const values: Value[] = [];
   let key = "";
   for (const line of output.split(/\r?\n/)) {
     const [, name, type, data = ""] = /^ {4}(.*?) {4}(REG_\w+)(?: {4}(.*))?$/.exec(line) ?? [];
     if (type !== undefined) {
       const isNumber = /^REG_[DQ]WORD/.test(type) && data.startsWith("0x");
-      found.push({ key, name: name!, type, data: isNumber ? BigInt(data).toString() : data });
+      values.push({ key, name: name!, type, data: isNumber ? BigInt(data).toString() : data });
     } else if (/^HKEY_/.test(line)) {
       key = line;
-      if (line.toLowerCase() !== asked.toLowerCase())
-        found.push({ key: win32.dirname(line), name: win32.basename(line), type: "subkey", data: "" });
+      if (line.toLowerCase() !== keyPath.toLowerCase())
+        values.push({ key: win32.dirname(line), name: win32.basename(line), type: "subkey", data: "" });
     }
   }
-  return found;
+  return values;
 }
 
 /** The key to read, and whether with all below it. Null: a pattern without a key in front. */
@@ -50,23 +50,23 @@ export function programRows(values: readonly Value[]): TableRow[] {
   const keys = new Map<string, Map<string, string>>();
   for (const { key, name, type, data } of values) {
     if (type === "subkey") continue;
-    const own = keys.get(key) ?? new Map<string, string>();
-    keys.set(key, own.set(name, data));
+    const program = keys.get(key) ?? new Map<string, string>();
+    keys.set(key, program.set(name, data));
   }
-  return [...keys].flatMap(([key, own]) => {
-    const name = own.get("DisplayName");
+  return [...keys].flatMap(([key, program]) => {
+    const name = program.get("DisplayName");
     if (!name) return [];
     const id = win32.basename(key);
     return [
       {
         name,
-        version: own.get("DisplayVersion") ?? "",
-        install_location: own.get("InstallLocation") ?? "",
-        install_source: own.get("InstallSource") ?? "",
-        language: own.get("Language") ?? "",
-        publisher: own.get("Publisher") ?? "",
-        uninstall_string: own.get("UninstallString") ?? "",
-        install_date: own.get("InstallDate") ?? "",
+        version: program.get("DisplayVersion") ?? "",
+        install_location: program.get("InstallLocation") ?? "",
+        install_source: program.get("InstallSource") ?? "",
+        language: program.get("Language") ?? "",
+        publisher: program.get("Publisher") ?? "",
+        uninstall_string: program.get("UninstallString") ?? "",
+        install_date: program.get("InstallDate") ?? "",
         identifying_number: id.startsWith("{") ? id : "",
       },
     ];
@@ -80,11 +80,11 @@ async function programs(): Promise<TableRow[]> {
     `HKEY_LOCAL_MACHINE\\SOFTWARE\\WOW6432Node\\${UNINSTALL}`,
   ];
   const keys = users.map(({ name }) => `HKEY_USERS\\${name}\\Software\\${UNINSTALL}`);
-  const found = await Promise.all([
+  const perSource = await Promise.all([
     mapFew(places, async (key) => programRows(await readKey(key, true))),
     mapFew(keys, async (key) => bounded(programRows(await readKey(key, true)))),
   ]);
-  return found.flat(2);
+  return perSource.flat(2);
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
@@ -104,12 +104,12 @@ export const chocolateyRow = (nuspec: string, path: string): TableRow => ({
 
 async function chocolateyPackages(): Promise<TableRow[]> {
   const lib = join(process.env.ChocolateyInstall ?? "C:\\ProgramData\\chocolatey", "lib");
-  const found = await mapFew(await namesIn(lib), async (name) => {
+  const rows = await mapFew(await namesIn(lib), async (name) => {
     const path = join(lib, name, `${name}.nuspec`);
     const nuspec = await readOr(path);
     return nuspec === "" ? [] : [chocolateyRow(nuspec, path)];
   });
-  return found.flat();
+  return rows.flat();
 }
 
 const CLASSES = "HKEY_LOCAL_MACHINE\\SOFTWARE\\Classes\\CLSID";
@@ -119,7 +119,7 @@ async function ieExtensions(): Promise<TableRow[]> {
   const ids = (await readKey(root, false)).filter(({ type }) => type === "subkey");
   return mapFew(ids, async ({ name: id }) => {
     const values = await readKey(`${CLASSES}\\${id}`, true);
-    const data = (key: string) => values.find((one) => one.key === key && one.name === "(Default)")?.data ?? "";
+    const data = (key: string) => values.find((value) => value.key === key && value.name === "(Default)")?.data ?? "";
     const path = data(`${CLASSES}\\${id}\\InprocServer32`);
     return { name: data(`${CLASSES}\\${id}`), registry_path: `${root}\\${id}`, version: "", path };
   });
@@ -165,12 +165,15 @@ export const windowsTables: readonly Table[] = [
     columns: { ...text("key path name type data"), ...bigint("mtime") },
     findsBy: ["key", "path"],
     async rows({ constraints: { key = [], path = [] } }) {
-      const asked = [...key.map((one) => registryKey(one, false)), ...path.map((one) => registryKey(one, true))];
-      const found = await mapFew(
-        asked.filter((one) => one !== null),
+      const keys = [
+        ...key.map((constraint) => registryKey(constraint, false)),
+        ...path.map((constraint) => registryKey(constraint, true)),
+      ];
+      const values = await mapFew(
+        keys.filter((key) => key !== null),
         ({ key, isDeep }) => readKey(key, isDeep),
       );
-      return found.flat().map((one) => ({ ...one, path: `${one.key}\\${one.name}` }));
+      return values.flat().map((value) => ({ ...value, path: `${value.key}\\${value.name}` }));
     },
   },
   {

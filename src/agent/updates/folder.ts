@@ -85,7 +85,9 @@ export class UpdateFolder {
 
   /** Removes what no state names, such as downloads that a crash left. */
   async prune({ current, previous, trial }: UpdateState): Promise<void> {
-    const named = new Set([current, previous, trial].flatMap((one) => (one === null ? [] : [this.fileOf(one)])));
+    const named = new Set(
+      [current, previous, trial].flatMap((version) => (version === null ? [] : [this.fileOf(version)])),
+    );
     for (const name of await readdir(this.path).catch(() => [])) {
       const path = join(this.path, name);
       if ((FILE.test(name) && !named.has(path)) || name.endsWith(".tmp")) await rm(path, { force: true });

@@ -22,19 +22,19 @@ export const startedVersion = (): string | null => shared[STARTED] ?? null;
 interface Launch {
   readonly stateDir: string;
   /** The version of the agent that was installed. */
-  readonly own: string;
+  readonly installed: string;
   readonly scale: number;
   readonly log: Log;
 }
 
 /** The file to run, after its start was recorded; null: none is newer than the installed one. */
-export async function chooseVersion({ stateDir, own, log }: Omit<Launch, "scale">) {
+export async function chooseVersion({ stateDir, installed, log }: Omit<Launch, "scale">) {
   const folder = new UpdateFolder(stateDir);
   let state = await folder.read();
   if (state.trial !== null) {
     const { starts, ...trial } = state.trial;
     const reason = await reasonAgainst(folder, state.trial);
-    if (!isNewer(trial.version, own)) state = { ...state, trial: null };
+    if (!isNewer(trial.version, installed)) state = { ...state, trial: null };
     else if (reason === null) {
       const next = { ...state, trial: { ...trial, starts: starts + 1 } };
       // What cannot be counted, such as on a full disk, is not tried: it could fail for ever.
@@ -50,7 +50,7 @@ export async function chooseVersion({ stateDir, own, log }: Omit<Launch, "scale"
       await rm(folder.overdueFile, { force: true });
     }
   }
-  const chosen = await newestWhole(folder, state, own);
+  const chosen = await newestWhole(folder, state, installed);
   return chosen && { ...chosen, file: folder.fileOf(chosen), isTrial: false };
 }
 
@@ -60,9 +60,9 @@ async function reasonAgainst(folder: UpdateFolder, trial: NonNullable<UpdateStat
   return (await folder.isWhole(trial)) ? null : "is damaged";
 }
 
-async function newestWhole(folder: UpdateFolder, state: UpdateState, own: string): Promise<Version | null> {
-  for (const one of [state.current, state.previous])
-    if (one !== null && isNewer(one.version, own) && (await folder.isWhole(one))) return one;
+async function newestWhole(folder: UpdateFolder, state: UpdateState, installed: string): Promise<Version | null> {
+  for (const version of [state.current, state.previous])
+    if (version !== null && isNewer(version.version, installed) && (await folder.isWhole(version))) return version;
   return null;
 }
 

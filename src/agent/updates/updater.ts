@@ -80,10 +80,10 @@ export class Updater {
 
   #reasonAgainst({ signature, ...update }: AgentUpdate): string | null {
     const { key, version } = this.#parts;
-    const known = key();
-    if (known === null) return "refused, because the server gave no key for updates when this machine enrolled";
+    const updateKey = key();
+    if (updateKey === null) return "refused, because the server gave no key for updates when this machine enrolled";
     if (!isNewer(update.version, version)) return `refused, because it is not newer than ${version}`;
-    if (!isSignedBy(known, update, signature)) return "refused, because the server's key has not signed it";
+    if (!isSignedBy(updateKey, update, signature)) return "refused, because the server's key has not signed it";
     return update.size > 0 && update.size <= LONGEST ? null : `refused, because it has ${update.size} bytes`;
   }
 
@@ -107,9 +107,9 @@ export class Updater {
 
 function isSignedBy(key: string, update: Omit<AgentUpdate, "signature">, signature: string): boolean {
   try {
-    const known = createPublicKey({ key: Buffer.from(key, "base64"), format: "der", type: "spki" });
-    const isSigned = verify(null, updateStatement(update), known, Buffer.from(signature, "base64"));
-    return known.asymmetricKeyType === "ed25519" && isSigned;
+    const publicKey = createPublicKey({ key: Buffer.from(key, "base64"), format: "der", type: "spki" });
+    const isSigned = verify(null, updateStatement(update), publicKey, Buffer.from(signature, "base64"));
+    return publicKey.asymmetricKeyType === "ed25519" && isSigned;
   } catch {
     return false;
   }

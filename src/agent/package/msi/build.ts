@@ -30,11 +30,11 @@ const setupFiles = (setup: PackageSetup): readonly (readonly [string, string])[]
 export async function buildMsi({ setup, folder, draft, epoch }: MsiBuild): Promise<void> {
   const { program } = setup;
   const version = productVersion(setup.version);
-  const own =
+  const programFile =
     "executable" in program
       ? (["svc-agent.exe", program.executable] as const)
       : (["agent.mjs", program.agent] as const);
-  const files = [own, ...setupFiles(setup)];
+  const files = [programFile, ...setupFiles(setup)];
   for (const [name, content] of files) {
     await writeFile(join(folder, name), content, { mode: 0o600 });
     await utimes(join(folder, name), epoch, epoch);
@@ -44,7 +44,7 @@ export async function buildMsi({ setup, folder, draft, epoch }: MsiBuild): Promi
   const [source, msi] = [join(folder, "svc-agent.wxs"), join(folder, "svc-agent.msi")];
   await writeFile(
     source,
-    wixSource(version, productCode, { program: own[0], setup: files.slice(1).map(([name]) => name) }),
+    wixSource(version, productCode, { program: programFile[0], setup: files.slice(1).map(([name]) => name) }),
   );
   await run("wixl", ["--arch", "x64", "--output", msi, source], { hint: hintOf("wixl"), folder });
 

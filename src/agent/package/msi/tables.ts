@@ -19,7 +19,7 @@ export function productVersion(version: string): string {
 /** A GUID that is equal for equal content (RFC 9562, version 8). */
 export function guidOf(purpose: string, contents: readonly (string | Uint8Array)[]): string {
   const hash = createHash("sha256").update(purpose);
-  for (const one of contents) hash.update(`\0${one.length}\0`).update(one);
+  for (const content of contents) hash.update(`\0${content.length}\0`).update(content);
   const bytes = hash.digest().subarray(0, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;

@@ -41,7 +41,7 @@ function pkgOf(setup: PackageSetup, epoch: number): Buffer {
 /** An empty payload, unlike none, leaves a receipt on the host. */
 async function buildWithTools({ setup, folder, draft }: PkgBuild): Promise<void> {
   const [root, scripts, components] = [join(folder, "root"), join(folder, "scripts"), join(folder, "components")];
-  for (const one of [root, scripts, components]) await mkdir(one, { mode: 0o755 });
+  for (const folder of [root, scripts, components]) await mkdir(folder, { mode: 0o755 });
   for (const { name, content, mode } of pkgScripts(setup)) {
     await writeFile(join(scripts, name), content, { mode });
     await chmod(join(scripts, name), mode);

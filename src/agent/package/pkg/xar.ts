@@ -29,12 +29,12 @@ export function createXar(entries: readonly XarEntry[], epoch: number): Buffer {
     const sums = ["archived", "extracted"].map((name) => `<${name}-checksum style="sha1">${sum}</${name}-checksum>`);
     return `<data>${place}<encoding style="application/octet-stream"/>${sums.join("")}</data>`;
   };
-  const fileOf = (one: XarEntry): string => {
+  const fileOf = (file: XarEntry): string => {
     const attributes = `<mtime>${time}</mtime><uid>0</uid><user>root</user><gid>0</gid><group>wheel</group>`;
-    const [type, mode] = "content" in one ? ["file", "0644"] : ["directory", "0755"];
+    const [type, mode] = "content" in file ? ["file", "0644"] : ["directory", "0755"];
     id += 1;
-    const own = `<file id="${id}"><name>${one.name}</name><type>${type}</type><mode>${mode}</mode>${attributes}`;
-    return `${own}${"content" in one ? dataOf(one.content) : one.entries.map(fileOf).join("")}</file>`;
+    const element = `<file id="${id}"><name>${file.name}</name><type>${type}</type><mode>${mode}</mode>${attributes}`;
+    return `${element}${"content" in file ? dataOf(file.content) : file.entries.map(fileOf).join("")}</file>`;
   };
 
   const files = entries.map(fileOf).join("\n");

@@ -5,7 +5,7 @@ import { inHouseAppsApi } from "../../../api/delivery/in-house-apps.ts";
 import type { PlistDict } from "../../../plist/value.ts";
 import { writePlist } from "../../../plist/write.ts";
 import type { AppleDeviceListener } from "../../devices/apple/channel/listeners.ts";
-import { appleCommandKind, type MadeLate } from "../../devices/apple/commands/kind.ts";
+import { appleCommandKind, type LateContent } from "../../devices/apple/commands/kind.ts";
 import { deviceUrl } from "../../devices/apple/trust/service.ts";
 import { commandOf } from "../../devices/commands/rows.ts";
 import type { Ending, Inside, Operation } from "../../hosts/operations/kind.ts";
@@ -35,7 +35,7 @@ export const inHouseCommand = appleCommandKind({
 });
 
 /** The address contains a token that is made when the device gets the command: it may have waited for days. */
-const inHouseInstallCommand: MadeLate = async (ctx, operation) => {
+const inHouseInstallCommand: LateContent = async (ctx, operation) => {
   const { store, clock, random } = ctx;
   const row = await pendingInstall(ctx, operation);
   const token = `${row?.id ?? 0}.${random.token(32)}`;

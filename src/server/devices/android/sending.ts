@@ -21,10 +21,10 @@ export interface Sending {
   rows(store: ServerTx): Rows;
   write(store: ServerTx, change: Change): Promise<number>;
   /**
-   * Sends what is due for the host. `own` is the condition under which this server may write the host's row; the row
+   * Sends what is due for the host. `claimed` is the condition under which this server may write the host's row; the row
    * stays due until `sent`. After an `AndroidError` it is repeated later.
    */
-  send(services: Services, hostId: number, own: Predicate, signal: AbortSignal): Promise<void>;
+  send(services: Services, hostId: number, claimed: Predicate, signal: AbortSignal): Promise<void>;
 }
 
 const BATCH_SIZE = 50;
@@ -53,23 +53,23 @@ async function sendOne(services: Services, sending: Sending, id: number, stop: A
   const lease = newLease(services);
   // Another server may have been faster.
   if ((await write({ where: and(eq("id", id), isDue(services)), set: lease })) === 0) return;
-  const own = and(eq("id", id), heldBy(lease));
-  const renew = (values: Pick<typeof lease, "runner_until">) => write({ where: own, set: values });
+  const claimed = and(eq("id", id), heldBy(lease));
+  const renew = (values: Pick<typeof lease, "runner_until">) => write({ where: claimed, set: values });
   try {
-    await whileHeld(services, renew, stop, (signal) => sending.send(services, id, own, signal));
+    await whileHeld(services, renew, stop, (signal) => sending.send(services, id, claimed, signal));
   } catch (error) {
     if (!(error instanceof AndroidError)) throw error;
-    await later(services, sending, own, error);
+    await later(services, sending, claimed, error);
   } finally {
-    await write({ where: own, set: noLease });
+    await write({ where: claimed, set: noLease });
   }
 }
 
 /** Everything was sent. Written only if `wanted` is still what it was: what was asked for in the meantime is sent next. */
 export const sentAll = { due: false, failures: 0, retry_at: null } as const;
 
-async function later(services: Services, sending: Sending, own: Predicate, error: AndroidError): Promise<void> {
-  const row = await sending.rows(services.store).first({ where: own });
+async function later(services: Services, sending: Sending, claimed: Predicate, error: AndroidError): Promise<void> {
+  const row = await sending.rows(services.store).first({ where: claimed });
   if (!row) return;
   const wait = Math.max(error.retryAfter ?? 0, Math.min(LAST_RETRY, FIRST_RETRY * 2 ** Math.min(row.failures, 20)));
   services.log.warn(
@@ -77,7 +77,7 @@ async function later(services: Services, sending: Sending, own: Predicate, error
     `${sending.what} of an Android device could not be sent; trying again`,
   );
   const set = { retry_at: isoAt(services.clock.now() + wait), failures: row.failures + 1 };
-  await sending.write(services.store, { where: own, set });
+  await sending.write(services.store, { where: claimed, set });
 }
 
 export const senderOf = (name: string, sending: Sending) =>

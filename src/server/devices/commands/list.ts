@@ -62,10 +62,10 @@ function statusesIn({ command_status, host_identifier, command_uuid }: Filters):
   if (host_identifier === undefined && command_uuid === undefined)
     throw invalid("command_status", "command_status needs host_identifier or command_uuid");
   return [...new Set(command_status.split(",").map((text) => text.trim()))].map((text) => {
-    const known = commandStatuses.find((status) => status === text);
-    if (known === undefined)
+    const match = commandStatuses.find((status) => status === text);
+    if (match === undefined)
       throw invalid("command_status", `must be ${commandStatuses.join(", ")}, or several of them`);
-    return known;
+    return match;
   });
 }
 
@@ -82,17 +82,17 @@ async function ofHosts(ctx: Context, name: string | undefined): Promise<Predicat
 export async function resultsOf(ctx: Context, query: z.output<typeof commandsApi.results.query>) {
   const { store } = ctx;
   const { command_uuid } = query;
-  const own = and(eq("command_uuid", command_uuid), await ofHosts(ctx, query.host_identifier));
+  const ofCommand = and(eq("command_uuid", command_uuid), await ofHosts(ctx, query.host_identifier));
   await requireAnyMdm(ctx);
-  if ((await store.mdmCommands.first({ where: own })) === null) throw notFound("command", command_uuid);
+  if ((await store.mdmCommands.first({ where: ofCommand })) === null) throw notFound("command", command_uuid);
   const { offset, limit } = windowOf({ page: query.page ?? 0, per_page: query.per_page ?? RESULTS_PER_PAGE });
-  const found = await store.mdmCommands.pick(["id"], {
-    where: and(own, not(isNull("result"))),
+  const page = await store.mdmCommands.pick(["id"], {
+    where: and(ofCommand, not(isNull("result"))),
     offset,
     limit: limit + 1,
   });
-  if (found.length === 0 && offset === 0) return {};
-  const ids = found.slice(0, limit).map(({ id }) => id);
+  if (page.length === 0 && offset === 0) return {};
+  const ids = page.slice(0, limit).map(({ id }) => id);
   const results: CommandResult[] = [];
   let size = 0;
   for (let at = 0; at < ids.length; at += BATCH_SIZE) {
@@ -106,7 +106,7 @@ export async function resultsOf(ctx: Context, query: z.output<typeof commandsApi
       results.push(result);
     }
   }
-  return { results, meta: metaOf(offset, limit, found.length) };
+  return { results, meta: metaOf(offset, limit, page.length) };
 }
 
 async function read(ctx: Context, ids: readonly number[]): Promise<CommandResult[]> {
@@ -158,17 +158,17 @@ async function metadataOf({ store, settings }: Context, uuid: string): Promise<C
 
 async function onWire(store: ServerTx, rows: readonly CommandRow[]): Promise<Command[]> {
   const ids = [...new Set(rows.map(({ host_id }) => host_id))];
-  const known: ReadonlyMap<number, Pick<HostRow, "uuid" | "hostname">> = byId(
+  const hostsById: ReadonlyMap<number, Pick<HostRow, "uuid" | "hostname">> = byId(
     await store.hosts.pick(["id", "uuid", "hostname"], { where: oneOf("id", ids) }),
   );
   return rows.map(({ host_id, command_uuid, status, command_status, updated_at, request_type, name }) => ({
-    host_uuid: known.get(host_id)?.uuid ?? "",
+    host_uuid: hostsById.get(host_id)?.uuid ?? "",
     command_uuid,
     status,
     command_status,
     updated_at,
     request_type,
     name,
-    hostname: known.get(host_id)?.hostname ?? "",
+    hostname: hostsById.get(host_id)?.hostname ?? "",
   }));
 }

@@ -47,7 +47,7 @@ export const platformServing = ({ extensions }: Deps, host: Pick<HostRow, "platf
   extensions.of(commandPlatforms).find((platform) => platform.serves(host)) ?? null;
 
 export function platformOfLane({ extensions }: Deps, lane: Lane): CommandPlatform {
-  const platform = extensions.of(commandPlatforms).find((one) => one.lane === lane);
+  const platform = extensions.of(commandPlatforms).find((candidate) => candidate.lane === lane);
   if (!platform) throw new Error(`no platform has commands in the lane ${lane}`);
   return platform;
 }

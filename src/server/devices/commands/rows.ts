@@ -36,9 +36,9 @@ export async function addCommands(
   const status = platformOfLane(inside, kind.lane).waiting;
   const operations = await addDifferent(inside, kind, { each: commands, timeout: NO_TIMEOUT });
   await inside.store.mdmCommands.insertMany(
-    operations.map(({ id, uuid: own, host_id, created_at }, i) => ({
+    operations.map(({ id, uuid: operationUuid, host_id, created_at }, i) => ({
       id,
-      command_uuid: uuid ?? own,
+      command_uuid: uuid ?? operationUuid,
       host_id,
       request_type: commands[i]!.requestType,
       name: commands[i]!.name,
@@ -48,7 +48,7 @@ export async function addCommands(
       updated_at: created_at,
     })),
   );
-  return operations.map(({ uuid: own }) => uuid ?? own);
+  return operations.map(({ uuid: operationUuid }) => uuid ?? operationUuid);
 }
 
 export const commandOf = (store: ServerTx, hostId: number, commandUuid: string) =>

@@ -48,7 +48,7 @@ export async function runCommand(ctx: Context, request: Request) {
       if ((await store.mdmCommands.first({ where: eq("command_uuid", command_uuid) })) !== null)
         throw invalid("command", "a command with this uuid was sent before: give the command another one");
       if (command.wipes) await spend(inside, "wipe", hosts.length);
-      for await (const some of parts(hosts)) await queue(inside, { platform, command, command_uuid }, some);
+      for await (const batch of parts(hosts)) await queue(inside, { platform, command, command_uuid }, batch);
     },
     { lock: `mdm-command-${command_uuid}` },
   );
@@ -64,24 +64,25 @@ function bytesOf(text: string): Buffer {
 
 /** The hosts with these uuids, all of which are managed by this server. */
 async function targetsOf(ctx: Context, uuids: readonly string[]): Promise<Target[]> {
-  const wanted = new Map(uuids.map((uuid) => [uuid.trim().toLowerCase(), uuid.trim()]));
-  const found = new Map<string, Target[]>();
+  const requested = new Map(uuids.map((uuid) => [uuid.trim().toLowerCase(), uuid.trim()]));
+  const hostsByUuid = new Map<string, Target[]>();
   // An index finds these spellings. To ignore case altogether took 17 s for 20,000 hosts on Postgres.
-  for await (const some of parts([...wanted.values()].flatMap(identifierSpellings)))
-    for (const host of await ctx.store.hosts.pick(columns, { where: oneOf("uuid", some) }))
-      if (knowsOf(ctx, host)) found.set(host.uuid.toLowerCase(), [...(found.get(host.uuid.toLowerCase()) ?? []), host]);
-  const missing = [...wanted.keys()].filter((uuid) => uuid === "" || !found.has(uuid));
+  for await (const batch of parts([...requested.values()].flatMap(identifierSpellings)))
+    for (const host of await ctx.store.hosts.pick(columns, { where: oneOf("uuid", batch) }))
+      if (knowsOf(ctx, host))
+        hostsByUuid.set(host.uuid.toLowerCase(), [...(hostsByUuid.get(host.uuid.toLowerCase()) ?? []), host]);
+  const missing = [...requested.keys()].filter((uuid) => uuid === "" || !hostsByUuid.has(uuid));
   if (missing.length > 0) throw notThere(`no host has ${named(missing, "the uuid", "these uuids")}`);
-  const known = [...found.values()].flat();
-  if (!known.every(({ team_id }) => may(ctx.user, "commands:run", team_id))) throw forbidden();
-  const managed = await managedAmong(ctx, known);
+  const hosts = [...hostsByUuid.values()].flat();
+  if (!hosts.every(({ team_id }) => may(ctx.user, "commands:run", team_id))) throw forbidden();
+  const managed = await managedAmong(ctx, hosts);
   const unmanaged: string[] = [];
   const targets: Target[] = [];
   // Copies of a machine have its uuid, but not its enrollment.
-  for (const alike of found.values()) {
-    const own = alike.filter(({ id }) => managed.has(id));
-    if (own.length > 1) throw invalid("host_uuids", `several managed hosts have the uuid ${own[0]!.uuid}`);
-    if (own.length === 1) targets.push(own[0]!);
+  for (const alike of hostsByUuid.values()) {
+    const owners = alike.filter(({ id }) => managed.has(id));
+    if (owners.length > 1) throw invalid("host_uuids", `several managed hosts have the uuid ${owners[0]!.uuid}`);
+    if (owners.length === 1) targets.push(owners[0]!);
     else unmanaged.push(alike[0]!.display_name);
   }
   if (unmanaged.length > 0)
@@ -94,9 +95,9 @@ async function targetsOf(ctx: Context, uuids: readonly string[]): Promise<Target
 
 async function managedAmong({ store }: Context, hosts: readonly Target[]): Promise<ReadonlySet<number>> {
   const ids = new Set<number>();
-  for await (const some of parts(hosts.map(({ id }) => id)))
+  for await (const batch of parts(hosts.map(({ id }) => id)))
     for (const { id } of await store.hostMdm.pick(["id"], {
-      where: and(oneOf("id", some), eq("connected_to_svc", true)),
+      where: and(oneOf("id", batch), eq("connected_to_svc", true)),
     }))
       ids.add(id);
   return ids;
@@ -104,8 +105,8 @@ async function managedAmong({ store }: Context, hosts: readonly Target[]): Promi
 
 const NAMED = 5;
 
-function named(names: readonly string[], one: string, several: string): string {
-  if (names.length === 1) return `${one} ${names[0]}`;
+function named(names: readonly string[], singular: string, several: string): string {
+  if (names.length === 1) return `${singular} ${names[0]}`;
   const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
   return `${several}: ${names.slice(0, NAMED).join(", ")}${more}`;
 }

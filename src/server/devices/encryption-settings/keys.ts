@@ -20,8 +20,8 @@ export async function openDiskKey(ctx: Pick<Context, "running">, sealed: string)
   const { certificate, key } = await deviceCa(ctx);
   try {
     const { content } = openEnvelope(Buffer.from(sealed, "base64"), certificate, key);
-    const found = content.toString("latin1").trim();
-    return KEY.test(found) ? found : null;
+    const text = content.toString("latin1").trim();
+    return KEY.test(text) ? text : null;
   } catch (error) {
     if (error instanceof BadCms || error instanceof BadDer) return null;
     throw error;

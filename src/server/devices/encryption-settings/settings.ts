@@ -13,15 +13,15 @@ import { setTeamSettings } from "../../settings/teams/service.ts";
 
 export async function changeDiskEncryption(
   ctx: Context,
-  { team_id, ...given }: DiskEncryptionSettings,
+  { team_id, ...change }: DiskEncryptionSettings,
 ): Promise<Record<string, never>> {
   const teamId = team_id || null;
   if (teamId === null) authorize(ctx, "setup:write", null);
   else await getTeamRow(ctx, "setup:write", teamId);
-  checkMacs(given);
+  checkMacs(change);
   const before = await mdmOfTeam({ store: ctx.store, config: ctx.config.over(ctx.store) }, teamId);
-  const { enable_disk_encryption } = given;
-  const disk_encryption = platformsOf(given);
+  const { enable_disk_encryption } = change;
+  const disk_encryption = platformsOf(change);
   const isOn = mustEncrypt(
     {
       enable_disk_encryption: enable_disk_encryption ?? before.enable_disk_encryption,
@@ -29,7 +29,7 @@ export async function changeDiskEncryption(
     },
     "windows",
   );
-  const pin = given.windows_settings?.require_bitlocker_pin ?? given.windows_require_bitlocker_pin;
+  const pin = change.windows_settings?.require_bitlocker_pin ?? change.windows_require_bitlocker_pin;
   if (pin && !isOn) throw invalid("windows_require_bitlocker_pin", "needs enable_disk_encryption to be true");
   const mdm = {
     ...(enable_disk_encryption === undefined ? {} : { enable_disk_encryption }),
@@ -52,13 +52,13 @@ function checkMacs({ macos_settings: macs }: DiskEncryptionSettings): void {
 }
 
 /** What is set for all platforms replaces what single platforms have had. */
-function platformsOf(given: DiskEncryptionSettings): Partial<DiskEncryption> {
-  const { macos_settings: macs, windows_settings: windows, linux_settings: linux } = given;
-  const none = given.enable_disk_encryption === undefined ? undefined : null;
-  const wanted = {
+function platformsOf(change: DiskEncryptionSettings): Partial<DiskEncryption> {
+  const { macos_settings: macs, windows_settings: windows, linux_settings: linux } = change;
+  const none = change.enable_disk_encryption === undefined ? undefined : null;
+  const switches = {
     macos: macs?.enable_disk_encryption ?? none,
     windows: windows?.enable_disk_encryption ?? none,
     linux: linux?.enable_escrow_disk_encryption_key ?? none,
   };
-  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(switches).filter(([, value]) => value !== undefined));
 }

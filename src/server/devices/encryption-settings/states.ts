@@ -48,19 +48,19 @@ interface StateRule {
 }
 
 /**
- * Applied in this order. `asked`: hosts that have to be encrypted. A key that was escrowed stays when protection ends,
+ * Applied in this order. `isRequired`: hosts that have to be encrypted. A key that was escrowed stays when protection ends,
  * or is not demanded any more.
  */
-function* windowsRules({ asked, needsPin, now }: { asked: Predicate; needsPin: Predicate; now: number }) {
+function* windowsRules({ isRequired, needsPin, now }: { isRequired: Predicate; needsPin: Predicate; now: number }) {
   const onWindows = (...where: Predicate[]): Predicate => and(eq("platform", "windows"), ...where);
   const rule = (status: DiskEncryptionStatus | null, ...where: Predicate[]): StateRule => ({
     where: onWindows(...where),
     status,
   });
-  yield rule("enforcing", asked, not(hasState));
+  yield rule("enforcing", isRequired, not(hasState));
   yield rule("verified", hasKey, isOn, or(stateIs("verifying", "enforcing", "failed"), not(hasState)));
   // Protection was suspended, or the disk decrypted: the agent turns it on again.
-  const unprotected = and(asked, hasKey, isOff);
+  const unprotected = and(isRequired, hasKey, isOff);
   yield rule("verifying", unprotected, isEncrypting, stateIs("verified", "action_required", "enforcing"));
   const late = and(stateIs("verifying"), keyIsOlderThan(isoAt(now - CONFIRMED_WITHIN)));
   yield rule("enforcing", unprotected, not(isEncrypting), hasNoError, or(stateIs("verified", "action_required"), late));
@@ -71,16 +71,16 @@ function* windowsRules({ asked, needsPin, now }: { asked: Predicate; needsPin: P
   // An error stays visible.
   yield rule(
     null,
-    not(asked),
+    not(isRequired),
     or(stateIs("enforcing", "action_required"), and(hasKey, isOff, stateIs("verified", "verifying"))),
   );
 }
 
-function* linuxRules(asked: Predicate): Generator<StateRule> {
+function* linuxRules(isRequired: Predicate): Generator<StateRule> {
   const onLinux = onPlatform("linux");
   yield { where: and(onLinux, hasKey, isOn, not(hasState)), status: "verified" };
-  yield { where: and(asked, not(hasState)), status: "action_required" };
-  yield { where: and(onLinux, not(asked), stateIs("enforcing", "action_required")), status: null };
+  yield { where: and(isRequired, not(hasState)), status: "action_required" };
+  yield { where: and(onLinux, not(isRequired), stateIs("enforcing", "action_required")), status: null };
   yield { where: and(onLinux, hasKey, isOff, stateIs("verified")), status: null };
 }
 
@@ -103,7 +103,7 @@ export async function settleDiskEncryption(services: Services, signal?: AbortSig
   const onLinux = teams((mdm) => mustEncrypt(mdm, "linux"));
   const needsPin = teams((mdm) => mdm.windows_require_bitlocker_pin);
   const rules = [
-    ...windowsRules({ asked: and(onWindows, managedWindows), needsPin, now: ctx.clock.now() }),
+    ...windowsRules({ isRequired: and(onWindows, managedWindows), needsPin, now: ctx.clock.now() }),
     ...linuxRules(and(onLinux, encryptedLinux)),
   ];
   await ctx.store.tx((store) => dropEscrowRequests(store, not(onLinux)));

@@ -17,11 +17,11 @@ export async function diskEncryptionSummary(
   query: { team_id?: number | undefined },
 ): Promise<DiskEncryptionSummary> {
   const { team_id } = await teamFor(ctx, "mdm:read", query.team_id);
-  const own = inTeam(team_id ?? 0);
+  const ofTeam = inTeam(team_id ?? 0);
   return ctx.running.of(sharing).run(JSON.stringify(["disk encryption", team_id]), async () => {
     const counted = await Promise.all(
       names.map(async (name) => {
-        const here = exists(hosts, "id", and(own, onPlatform(platforms[name])));
+        const here = exists(hosts, "id", and(ofTeam, onPlatform(platforms[name])));
         const groups = await ctx.store.hostDiskEncryption.groupCount("status", and(not(isNull("status")), here));
         return new Map(groups.map(({ value, count }) => [value as DiskEncryptionStatus, count]));
       }),

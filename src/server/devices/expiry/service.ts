@@ -32,13 +32,15 @@ export const isSoon = ({ not_valid_after }: Expiring, now: number): boolean =>
 /** Records an activity for each that ends soon, once. */
 export async function announceExpiring(services: Services): Promise<void> {
   const { store, clock } = services;
-  for (const one of await listExpiring(services)) {
-    if (!isSoon(one, clock.now())) continue;
+  for (const expiring of await listExpiring(services)) {
+    if (!isSoon(expiring, clock.now())) continue;
     await store.tx(async (tx) => {
-      const known = await tx.expiryNotices.first({ where: eq("name", one.name) });
-      if (known?.not_valid_after === one.not_valid_after) return;
-      await tx.expiryNotices.upsert([{ name: one.name, not_valid_after: one.not_valid_after }], { on: ["name"] });
-      await recordActivity(within(serviceContext(services), tx), "certificate_expires", { ...one });
+      const notified = await tx.expiryNotices.first({ where: eq("name", expiring.name) });
+      if (notified?.not_valid_after === expiring.not_valid_after) return;
+      await tx.expiryNotices.upsert([{ name: expiring.name, not_valid_after: expiring.not_valid_after }], {
+        on: ["name"],
+      });
+      await recordActivity(within(serviceContext(services), tx), "certificate_expires", { ...expiring });
     });
   }
 }

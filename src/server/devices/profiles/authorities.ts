@@ -68,7 +68,7 @@ export const isProxied = (type: CaType): boolean => byType.get(type)?.isProxy ??
 
 /** Whether the value is requested from the authority when the device gets the profile. */
 export function isRequested(name: string): boolean {
-  const found = authorityVariable(name);
-  const kind = found && byType.get(found.type);
-  return found !== null && kind?.isOneTime === true && (found.part === 1 || !kind.isProxy);
+  const variable = authorityVariable(name);
+  const kind = variable && byType.get(variable.type);
+  return variable !== null && kind?.isOneTime === true && (variable.part === 1 || !kind.isProxy);
 }

@@ -28,13 +28,13 @@ export async function replaceProfiles(ctx: Context, query: Query, body: Body): P
     const inside = within(ctx, store);
     const ofUsers = and(inTeam(team.team_id ?? 0), eq("is_own", false));
     const before = await store.configurationProfiles.list({ where: ofUsers });
-    const wanted: NewProfile[] = [];
+    const profiles: NewProfile[] = [];
     for (const [i, upload] of uploads.entries())
-      wanted.push({
+      profiles.push({
         upload,
         labels: (await locating(upload.field, resolveTargets(inside, items[i]!, "profile"))) ?? [],
       });
-    const changed = await exchangeProfiles(inside, team.team_id, before, wanted);
+    const changed = await exchangeProfiles(inside, team.team_id, before, profiles);
     const kinds = new Map(changed.map((row) => [`${row.platform} ${row.kind}`, row]));
     const entries: Entry[] = [...kinds.values()].map(({ platform, kind }) =>
       platformOf(ctx, platform).edited(kind, team),
@@ -68,9 +68,12 @@ async function readAll(ctx: Context, items: readonly BatchItem[], list: string):
     const key = keyOf(upload.platform.name, identifier);
     if (identifiers.has(key))
       throw invalid(field, `the identifier ${JSON.stringify(identifier)} occurs more than once in the list`);
-    const { activation_identifier: own } = upload;
-    if (own !== null && uploads.some(({ activation_identifier }) => activation_identifier === own))
-      throw invalid(`${field}.activation`, `the identifier ${JSON.stringify(own)} occurs more than once in the list`);
+    const { activation_identifier: activationId } = upload;
+    if (activationId !== null && uploads.some(({ activation_identifier }) => activation_identifier === activationId))
+      throw invalid(
+        `${field}.activation`,
+        `the identifier ${JSON.stringify(activationId)} occurs more than once in the list`,
+      );
     names.set(name, i);
     identifiers.set(key, i);
     uploads.push(upload);

@@ -47,13 +47,13 @@ async function renewContained(ctx: Context, signal?: AbortSignal): Promise<void>
         ),
       });
       const keys = new Set(due.map(({ host_id, profile_uuid }) => `${host_id} ${profile_uuid}`));
-      const own = rows.filter(({ host_id, profile_uuid }) => keys.has(`${host_id} ${profile_uuid}`));
-      const events = own.map((row) => ({ row, event: { type: "changed" } as const }));
+      const changed = rows.filter(({ host_id, profile_uuid }) => keys.has(`${host_id} ${profile_uuid}`));
+      const events = changed.map((row) => ({ row, event: { type: "changed" } as const }));
       await applyEvents({ ...ctx, store }, events);
       const ids = due.map(({ id }) => id);
       // Hosts that have not got the profile yet get it with a new certificate, too.
       await store.profileChallenges.update({ where: oneOf("id", ids), set: { renew_at: null, requested: null } });
-      if (own.length > 0) await notifyProfiles(store, { hostIds: own.map(({ host_id }) => host_id) });
+      if (changed.length > 0) await notifyProfiles(store, { hostIds: changed.map(({ host_id }) => host_id) });
       return due.length;
     });
     if (done < BATCH_SIZE) return;
@@ -68,8 +68,8 @@ async function renewOf(ctx: Context, uuid: string, signal?: AbortSignal): Promis
     const details = await ctx.store.hostDetails.getMany(rows.map(({ host_id }) => host_id));
     const ending = new Set(
       details.flatMap(({ id, certificates }) => {
-        const own = (certificates ?? []) as readonly CertificateInventory[];
-        return endsSoon(own, renewalIdOf(uuid), ctx.clock.now()) ? [id] : [];
+        const inventory = (certificates ?? []) as readonly CertificateInventory[];
+        return endsSoon(inventory, renewalIdOf(uuid), ctx.clock.now()) ? [id] : [];
       }),
     );
     const due = rows.filter(({ host_id }) => ending.has(host_id));
@@ -84,8 +84,8 @@ async function renewOf(ctx: Context, uuid: string, signal?: AbortSignal): Promis
 
 /** Whether the newest certificate with this id ends within 30 days, or has lived half of a short life. */
 function endsSoon(certificates: readonly CertificateInventory[], renewalId: string, now: number): boolean {
-  const own = certificates.filter(({ subject }) => subject.organizational_unit.includes(renewalId));
-  const ends = own.flatMap(({ not_valid_before: from, not_valid_after: to }) => {
+  const matches = certificates.filter(({ subject }) => subject.organizational_unit.includes(renewalId));
+  const ends = matches.flatMap(({ not_valid_before: from, not_valid_after: to }) => {
     if (to === null) return [];
     const life = from === null ? Number.POSITIVE_INFINITY : Date.parse(to) - Date.parse(from);
     return [{ end: Date.parse(to), notice: Math.min(BEFORE_END, life / 2) }];

@@ -17,27 +17,27 @@ export async function exchangeProfiles(
   inside: Context,
   teamId: number | null,
   before: readonly ProfileRow[],
-  wanted: readonly NewProfile[],
+  desired: readonly NewProfile[],
 ): Promise<ProfileRow[]> {
-  const known = new Map(before.map((row) => [keyOf(row.platform, row.identifier), row]));
+  const existing = new Map(before.map((row) => [keyOf(row.platform, row.identifier), row]));
   const added: NewProfile[] = [];
   const changes: (ChangedProfile & { readonly upload: Upload })[] = [];
-  for (const { upload, labels } of wanted) {
+  for (const { upload, labels } of desired) {
     const key = keyOf(upload.platform.name, upload.identifier);
-    const profile = known.get(key);
+    const profile = existing.get(key);
     // Another kind of profile with the same identifier takes the place of the old one.
     if (profile !== undefined && profile.kind === upload.kind) {
-      known.delete(key);
+      existing.delete(key);
       changes.push({ profile, upload, labels });
     } else added.push({ upload, labels });
   }
-  const removed = [...known.values()];
+  const removed = [...existing.values()];
   await removeProfiles(inside, removed);
   await renameApart(inside, changes);
   const changed = await changeProfiles(inside, changes);
-  const made = await addProfiles(inside, teamId, added);
-  await profilesExchanged(inside.store, removed, made);
-  return [...removed, ...changed, ...made];
+  const created = await addProfiles(inside, teamId, added);
+  await profilesExchanged(inside.store, removed, created);
+  return [...removed, ...changed, ...created];
 }
 
 /** Profiles that exchange their names get provisional ones first. */

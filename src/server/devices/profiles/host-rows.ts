@@ -49,8 +49,8 @@ export async function applyEvents(
   }
   const encrypting = events.flatMap(({ row }) => (row.identifier === FILEVAULT_IDENTIFIER ? [row.host_id] : []));
   await changingHosts(backing, hosts, async () => {
-    for await (const some of parts(gone)) await store.hostProfiles.delete(oneOf("id", some));
-    for await (const some of parts(changes)) await store.hostProfiles.updateEach(some);
+    for await (const batch of parts(gone)) await store.hostProfiles.delete(oneOf("id", batch));
+    for await (const batch of parts(changes)) await store.hostProfiles.updateEach(batch);
     await settleMacs(store, encrypting);
   });
   return hosts.length;
@@ -85,14 +85,14 @@ export function eventsOfReport(
 ): { row: HostProfileRow; event: ProfileEvent }[] {
   const reported_at = isoAt(reportedAt);
   // A profile may be installed for several users: the newest counts.
-  const known = new Map<string, string | null>();
+  const installTimes = new Map<string, string | null>();
   for (const { identifier, installed_at } of installed) {
-    const before = known.get(identifier);
+    const before = installTimes.get(identifier);
     if (before === undefined || (before !== null && (installed_at === null || installed_at > before)))
-      known.set(identifier, installed_at);
+      installTimes.set(identifier, installed_at);
   }
   return rows.flatMap((row) => {
-    const installed_at = known.get(row.identifier);
+    const installed_at = installTimes.get(row.identifier);
     const event: ProfileEvent =
       installed_at === undefined ? { type: "missing", reported_at } : { type: "listed", installed_at, reported_at };
     return nextState(row, event) === row ? [] : { row, event };

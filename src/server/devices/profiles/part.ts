@@ -34,7 +34,7 @@ class Pending {
       labels: [...this.labels],
     };
     this.isWhole = false;
-    for (const one of [this.profiles, this.hosts, this.labels]) one.clear();
+    for (const part of [this.profiles, this.hosts, this.labels]) part.clear();
     return taken;
   }
 }

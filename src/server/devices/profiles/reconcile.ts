@@ -68,11 +68,11 @@ export async function reconcile(services: Services, extent: Extent, signal?: Abo
   changed += await removeOrphans(ctx, extent, signal);
   for await (const group of groupsOf(profiles, labels)) {
     if (signal?.aborted) return changed;
-    const own = labels.get(group[0]!.id) ?? [];
-    changed += await removeUnwanted(ctx, group, own, extent, signal);
+    const profileLabels = labels.get(group[0]!.id) ?? [];
+    changed += await removeUnwanted(ctx, group, profileLabels, extent, signal);
     await setImmediate();
-    for (const profile of await incomplete(ctx, group, own, extent))
-      changed += await addMissing(ctx, profile, own, amongHosts(extent), signal);
+    for (const profile of await incomplete(ctx, group, profileLabels, extent))
+      changed += await addMissing(ctx, profile, profileLabels, amongHosts(extent), signal);
     for (const profile of group)
       if (profile.has_variables) changed += await renewVariables(ctx, profile, extent, signal);
   }
@@ -150,7 +150,7 @@ async function incomplete(
   // Most profiles are on all of their hosts, which counting shows for all of the group.
   if (group.length === 1) return group;
   const { store } = ctx;
-  const wanted = await store.hosts.count(and(amongHosts(extent), hostsToGetIt(ctx, group[0], labels)));
+  const remaining = await store.hosts.count(and(amongHosts(extent), hostsToGetIt(ctx, group[0], labels)));
   const current = and(
     oneOf(
       "profile_uuid",
@@ -165,7 +165,7 @@ async function incomplete(
     ofHosts(extent),
   );
   const counts = await store.hostProfiles.groupCount("profile_uuid", current);
-  const complete = new Set(counts.flatMap(({ value, count }) => (count === wanted ? [value] : [])));
+  const complete = new Set(counts.flatMap(({ value, count }) => (count === remaining ? [value] : [])));
   return group.filter(({ uuid }) => !complete.has(uuid));
 }
 
@@ -179,9 +179,9 @@ function addMissing(
 ): Promise<number> {
   const lacking = and(among, hostsLackingIt(ctx, profile, labels));
   return repeat(signal, async () => {
-    const found = await ctx.store.hosts.pick(["id"], { where: lacking, limit: BATCH_SIZE });
-    if (found.length === 0) return 0;
-    const ids = found.map(({ id }) => id);
+    const hosts = await ctx.store.hosts.pick(["id"], { where: lacking, limit: BATCH_SIZE });
+    if (hosts.length === 0) return 0;
+    const ids = hosts.map(({ id }) => id);
     return ctx.store.tx(async (store) => {
       // A profile that was changed in the meantime is compared again after its own notification.
       const now = await store.configurationProfiles.first({ where: eq("id", profile.id) });
@@ -238,8 +238,8 @@ async function removeOrphans(ctx: Context, extent: Extent, signal?: AbortSignal)
   if (extent.profileIds !== undefined) return 0;
   const counts = await ctx.store.hostProfiles.groupCount("profile_uuid", ofHosts(extent));
   const uuids = counts.map(({ value }) => String(value));
-  const known = await ctx.store.configurationProfiles.pick(["uuid"], { where: oneOf("uuid", uuids) });
-  const isKnown = new Set(known.map(({ uuid }) => uuid));
+  const profiles = await ctx.store.configurationProfiles.pick(["uuid"], { where: oneOf("uuid", uuids) });
+  const isKnown = new Set(profiles.map(({ uuid }) => uuid));
   const orphans = uuids.filter((uuid) => !isKnown.has(uuid));
   if (orphans.length === 0) return 0;
   const platforms = ctx.extensions.of(profilePlatforms).map(({ name }) => name);
@@ -293,9 +293,11 @@ async function renewVariables(
       [text],
     );
     const changed = rows.filter((row) => {
-      const own = values.get(row.host_id);
-      if (own === undefined) return false;
-      return fillVariables(text, uuid, own, (value) => platform.escape(value, profile.kind)).digest !== row.variables;
+      const hostValues = values.get(row.host_id);
+      if (hostValues === undefined) return false;
+      return (
+        fillVariables(text, uuid, hostValues, (value) => platform.escape(value, profile.kind)).digest !== row.variables
+      );
     });
     if (changed.length === 0) continue;
     renewed += changed.length;
@@ -330,16 +332,16 @@ async function deliverRows(inside: Context, rows: readonly HostProfileRow[]): Pr
   const events: { row: HostProfileRow; event: ProfileEvent }[] = [];
   const digests: { id: number; variables: string }[] = [];
   const at = clock.iso();
-  for (const [name, own] of groupBy<HostProfileRow, ProfileRow["platform"]>(rows, (row) => row.platform)) {
+  for (const [name, platformRows] of groupBy<HostProfileRow, ProfileRow["platform"]>(rows, (row) => row.platform)) {
     const platform = platformOf(inside, name);
     const queued = new Map<number, string | null>();
-    const removals = own.filter((row) => row.operation_type === "remove");
+    const removals = platformRows.filter((row) => row.operation_type === "remove");
     const { gone, removable } = await apart(store, removals);
-    if (removable.length > 0) for (const one of await platform.remove(inside, removable)) queued.set(...one);
-    const { deliveries, failed } = await prepare(inside, own, digests);
+    if (removable.length > 0) for (const pair of await platform.remove(inside, removable)) queued.set(...pair);
+    const { deliveries, failed } = await prepare(inside, platformRows, digests);
     events.push(...failed);
-    if (deliveries.length > 0) for (const one of await platform.install(inside, deliveries)) queued.set(...one);
-    for (const row of own)
+    if (deliveries.length > 0) for (const pair of await platform.install(inside, deliveries)) queued.set(...pair);
+    for (const row of platformRows)
       if (queued.has(row.id)) events.push({ row, event: { type: "queued", command_uuid: queued.get(row.id)!, at } });
     await forgetReplaced(inside, gone);
   }
@@ -391,30 +393,30 @@ async function prepare(inside: Context, rows: readonly HostProfileRow[], digests
   const challenged: { row: HostProfileRow; names: readonly string[] }[] = [];
   const installs = rows.filter((row) => row.operation_type === "install");
   const uuids = [...new Set(installs.map(({ profile_uuid }) => profile_uuid))];
-  const found = await inside.store.configurationProfiles.list({ where: oneOf("uuid", uuids) });
-  const profiles = new Map(found.map((profile) => [profile.uuid, profile]));
+  const list = await inside.store.configurationProfiles.list({ where: oneOf("uuid", uuids) });
+  const profiles = new Map(list.map((profile) => [profile.uuid, profile]));
   const contents = await contentsOf(
     inside.store,
-    found.map(({ id }) => id),
+    list.map(({ id }) => id),
   );
   const varied = installs.filter(({ profile_uuid }) => profiles.get(profile_uuid)?.has_variables);
   const values = await valuesOfHosts(
     inside.store,
     [...new Set(varied.map(({ host_id }) => host_id))],
-    found.flatMap(({ id, has_variables }) => (has_variables ? (contents.get(id)?.toString() ?? "") : [])),
+    list.flatMap(({ id, has_variables }) => (has_variables ? (contents.get(id)?.toString() ?? "") : [])),
   );
   for (const row of installs) {
     const profile = profiles.get(row.profile_uuid);
     const content = profile && contents.get(profile.id);
     // Deleted since: the next pass removes it.
     if (!profile || !content) continue;
-    const own = values.get(row.host_id);
-    if (!profile.has_variables || own === undefined) {
+    const hostValues = values.get(row.host_id);
+    if (!profile.has_variables || hostValues === undefined) {
       deliveries.push({ row, profile, content });
       continue;
     }
     const platform = platformOf(inside, profile.platform);
-    const filled = fillVariables(content.toString(), row.profile_uuid, own, (value) =>
+    const filled = fillVariables(content.toString(), row.profile_uuid, hostValues, (value) =>
       platform.escape(value, profile.kind),
     );
     digests.push({ id: row.id, variables: filled.digest });

@@ -38,9 +38,9 @@ async function fillRequested(
   const names = namesIn(content).filter(isRequested);
   if (names.length === 0) return content;
   const values = new Map<string, string>();
-  for (const one of await challengesOf(ctx.store, names, command)) {
-    if (!variablesOf(one.authority.type, one.authority.name).some(isRequested)) continue;
-    for (const [name, value] of Object.entries(await givenFor(ctx, one))) values.set(name, value);
+  for (const challenged of await challengesOf(ctx.store, names, command)) {
+    if (!variablesOf(challenged.authority.type, challenged.authority.name).some(isRequested)) continue;
+    for (const [name, value] of Object.entries(await givenFor(ctx, challenged))) values.set(name, value);
   }
   return replaceNames(content, (name, whole) => {
     const value = values.get(name);
@@ -74,14 +74,14 @@ async function givenFor(ctx: Context, { challenge, authority }: ChallengedProfil
   const isContained = authority.type === "hosted_ca_a";
   const isValid = isContained || ctx.clock.now() < Date.parse(requested_at ?? "") + LIFETIME;
   if (requested !== null && isValid) return IssuedValues.parse(JSON.parse(requested));
-  const { given, renew_at } = await request(ctx, authority, challenge.host_id);
-  const set = { requested: JSON.stringify(given), requested_at: ctx.clock.iso(), renew_at };
+  const { issued, renew_at } = await request(ctx, authority, challenge.host_id);
+  const set = { requested: JSON.stringify(issued), requested_at: ctx.clock.iso(), renew_at };
   await ctx.store.profileChallenges.update({ where: eq("id", challenge.id), set });
-  return given;
+  return issued;
 }
 
 interface RequestedCertificate {
-  readonly given: IssuedValues;
+  readonly issued: IssuedValues;
   readonly renew_at: string | null;
 }
 
@@ -90,7 +90,7 @@ async function request(ctx: Context, authority: CaRow, hostId: number): Promise<
     return authority.type === "hosted_ca_a"
       ? await order(ctx, authority, hostId)
       : {
-          given: { [variablesOf(authority.type, authority.name)[1]!]: await challengeOf(ctx, authority) },
+          issued: { [variablesOf(authority.type, authority.name)[1]!]: await challengeOf(ctx, authority) },
           renew_at: null,
         };
   } catch (error) {
@@ -132,7 +132,7 @@ async function order(
   );
   const [data, secretOf] = variablesOf(type, name);
   return {
-    given: { [data!]: pkcs12.toString("base64"), [secretOf!]: password },
+    issued: { [data!]: pkcs12.toString("base64"), [secretOf!]: password },
     renew_at: renewalOf(certificate.parsed),
   };
 }

@@ -46,17 +46,17 @@ export function parseUpload(
   if (bytes.byteLength === 0) throw invalid(field, "the profile is empty");
   if (bytes.byteLength > PROFILE_MAX) throw invalid(field, `the profile is larger than ${PROFILE_MAX} bytes`);
   for (const platform of ctx.extensions.of(profilePlatforms)) {
-    const found = platform.read({ bytes, name });
-    if (found === null) continue;
-    for (const [what, text] of Object.entries({ name: found.name, identifier: found.identifier })) {
+    const content = platform.read({ bytes, name });
+    if (content === null) continue;
+    for (const [what, text] of Object.entries({ name: content.name, identifier: content.identifier })) {
       if (text.trim() === "") throw invalid(field, `the ${what} of the profile is empty`);
       if (text.length > NAME_MAX)
         throw invalid(field, `the ${what} of the profile has more than ${NAME_MAX} characters`);
     }
-    const activation_identifier = activation === null ? null : readActivation(platform, activation, found);
+    const activation_identifier = activation === null ? null : readActivation(platform, activation, content);
     const checksum = createHash("sha256").update(bytes).digest("hex");
     const has_variables = checkVariables(Buffer.from(bytes).toString("utf8"), field);
-    return { ...found, field, platform, bytes, checksum, has_variables, activation, activation_identifier };
+    return { ...content, field, platform, bytes, checksum, has_variables, activation, activation_identifier };
   }
   throw invalid(
     field,

@@ -21,8 +21,8 @@ interface NamedAuthority {
 
 /** The authorities that the variables name, each once. */
 function namedIn(names: readonly string[]): readonly NamedAuthority[] {
-  const found = names.map(authorityVariable).filter((one) => one !== null);
-  return [...new Map(found.map((one) => [`${one.type} ${one.authority}`, one])).values()];
+  const variables = names.map(authorityVariable).filter((variable) => variable !== null);
+  return [...new Map(variables.map((variable) => [`${variable.type} ${variable.authority}`, variable])).values()];
 }
 
 type Authorities = Pick<ServerTx, "certificateAuthorities">;
@@ -32,7 +32,9 @@ async function findAuthorities(store: Authorities, named: readonly NamedAuthorit
   if (named.length === 0) return [];
   const names = [...new Set(named.map(({ authority }) => authority))];
   const rows = await store.certificateAuthorities.list({ where: oneOf("name", names) });
-  return rows.filter(({ name, type }) => named.some((one) => one.authority === name && one.type === type));
+  return rows.filter(({ name, type }) =>
+    named.some((authority) => authority.authority === name && authority.type === type),
+  );
 }
 
 /** 422 unless each authority exists, and the profile has both of its variables. */
@@ -46,9 +48,9 @@ export async function checkProxies(
   if (named.length === 0) return;
   if (kind !== "profile" || platform === "android")
     throw invalid(field, "variables of certificate authorities can be used in .mobileconfig and Windows profiles only");
-  const known = await findAuthorities(store, named);
+  const authorities = await findAuthorities(store, named);
   for (const { type, authority } of named) {
-    if (!known.some((row) => row.name === authority && row.type === type))
+    if (!authorities.some((row) => row.name === authority && row.type === type))
       throw invalid(field, `there is no certificate authority ${authority} of the type ${type}`);
     const both = variablesOf(type, authority);
     for (const needed of both)
@@ -73,14 +75,14 @@ export async function authorityVersions(
 /** Profiles that are to be sent to a host get new secrets for these variables. */
 export async function renewChallenges(
   inside: Context,
-  wanted: readonly { readonly row: HostProfileRow; readonly names: readonly string[] }[],
+  pairs: readonly { readonly row: HostProfileRow; readonly names: readonly string[] }[],
 ): Promise<void> {
   const { store, random } = inside;
-  const authorities = await findAuthorities(store, namedIn(wanted.flatMap(({ names }) => names)));
+  const authorities = await findAuthorities(store, namedIn(pairs.flatMap(({ names }) => names)));
   if (authorities.length === 0) return;
   const base = await linkTo(inside, "/mdm/scep/proxy/");
-  const hosts = byId(await store.hosts.pick(["id", "uuid"], { where: oneOf("id", [...hostIdsOf(wanted)]) }));
-  const rows = wanted.flatMap(({ row: { host_id, profile_uuid }, names }) =>
+  const hosts = byId(await store.hosts.pick(["id", "uuid"], { where: oneOf("id", [...hostIdsOf(pairs)]) }));
+  const rows = pairs.flatMap(({ row: { host_id, profile_uuid }, names }) =>
     authorities
       .filter(({ name, type }) => variablesOf(type, name).some((variable) => names.includes(variable)))
       .map(({ id, name }) => {
@@ -94,8 +96,8 @@ export async function renewChallenges(
   await store.profileChallenges.upsert(rows, { on: ["host_id", "profile_uuid", "ca_id"], returning: [] });
 }
 
-const hostIdsOf = (wanted: readonly { readonly row: HostProfileRow }[]): Set<number> =>
-  new Set(wanted.map(({ row }) => row.host_id));
+const hostIdsOf = (pairs: readonly { readonly row: HostProfileRow }[]): Set<number> =>
+  new Set(pairs.map(({ row }) => row.host_id));
 
 /** A way to a certificate for a profile on a host, with the authority. */
 export interface ChallengedProfile {
@@ -110,8 +112,8 @@ export async function challengesOf(
   { host_id, uuid }: { readonly host_id: number; readonly uuid: string },
 ): Promise<ChallengedProfile[]> {
   const authorities = byId(await findAuthorities(store, namedIn(names)));
-  const own = and(eq("host_id", host_id), eq("command_uuid", uuid));
-  const row = authorities.size === 0 ? null : await store.hostProfiles.first({ where: own });
+  const challenged = and(eq("host_id", host_id), eq("command_uuid", uuid));
+  const row = authorities.size === 0 ? null : await store.hostProfiles.first({ where: challenged });
   if (row === null) return [];
   const where = and(eq("host_id", host_id), eq("profile_uuid", row.profile_uuid));
   return (await store.profileChallenges.list({ where })).flatMap((challenge) => {
@@ -126,9 +128,9 @@ export async function proxyValues(
   names: readonly string[],
   command: { readonly host_id: number; readonly uuid: string },
 ): Promise<ReadonlyMap<string, string>> {
-  const found = await challengesOf(store, names, command);
+  const profiles = await challengesOf(store, names, command);
   return new Map(
-    found.flatMap(({ challenge, authority }) => {
+    profiles.flatMap(({ challenge, authority }) => {
       const [address, secret] = variablesOf(authority.type, authority.name);
       return [
         [address!, challenge.url],

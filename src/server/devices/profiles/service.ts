@@ -76,11 +76,11 @@ const ENDING = /\.([A-Za-z0-9]{1,12})$/;
 /** 422 if the file has the ending of another format. A name without an ending says nothing. */
 function checkEnding(name: string, { platform, kind }: Upload): void {
   const [, ending] = ENDING.exec(name) ?? [];
-  const [, own] = ENDING.exec(platform.fileName({ name: "", kind }))!;
-  if (ending !== undefined && ending.toLowerCase() !== own)
+  const [, expected] = ENDING.exec(platform.fileName({ name: "", kind }))!;
+  if (ending !== undefined && ending.toLowerCase() !== expected)
     throw invalid(
       "profile",
-      `the file is called ${name}, but its content is that of a .${own} file: rename it, or choose another file`,
+      `the file is called ${name}, but its content is that of a .${expected} file: rename it, or choose another file`,
     );
 }
 
@@ -137,12 +137,12 @@ async function readChange(
   // Deleted at this moment.
   if (!stored) throw notFound("configuration profile", profile.uuid);
   const bytesOf = (text: string | null) => (text === null ? null : Buffer.from(text, "base64"));
-  const given = activation === undefined ? bytesOf(stored.activation) : activation.bytes;
+  const bytes = activation === undefined ? bytesOf(stored.activation) : activation.bytes;
   const files = {
     bytes: file?.bytes ?? Buffer.from(stored.content, "base64"),
     // Where the content has no name, that of the profile stays: files may be called anything. Those in JSON have no names.
     name: file?.name && platformOf(ctx, profile.platform).isNamedByFile ? withoutExtension(file.name) : profile.name,
-    activation: given !== null && given.byteLength > 0 ? given : null,
+    activation: bytes !== null && bytes.byteLength > 0 ? bytes : null,
   };
   return readUpload(ctx, files, "profile");
 }
@@ -173,36 +173,36 @@ export interface NewProfile {
   readonly upload: Upload;
   readonly labels: readonly TargetLabel[];
   /** The server's own, for hosts of one platform only. */
-  readonly own?: { readonly hostPlatform: string };
+  readonly owner?: { readonly hostPlatform: string };
 }
 
 /** 409 if the team has another profile with the same name or identifier. */
 export async function addProfiles(
   inside: Context,
   teamId: number | null,
-  given: readonly NewProfile[],
+  profiles: readonly NewProfile[],
 ): Promise<ProfileRow[]> {
   const { store, clock, random } = inside;
   const now = clock.iso();
   const times = { created_at: now, updated_at: now, uploaded_at: now };
-  for (const { upload } of given) {
+  for (const { upload } of profiles) {
     await checkFree(store, teamId, upload);
     await checkCustom(store, upload, teamId);
   }
   const rows = await store.configurationProfiles.insertMany(
-    given.map(({ upload, own }) => ({
+    profiles.map(({ upload, owner }) => ({
       ...columnsOf(upload),
-      is_own: own !== undefined,
-      host_platform: own?.hostPlatform ?? null,
+      is_own: owner !== undefined,
+      host_platform: owner?.hostPlatform ?? null,
       uuid: `${upload.letter}${random.uuid()}`,
       team_id: teamId,
       ...times,
     })),
   );
-  await store.profileContents.insertMany(given.map(({ upload }, i) => ({ id: rows[i]!.id, ...contentOf(upload) })));
+  await store.profileContents.insertMany(profiles.map(({ upload }, i) => ({ id: rows[i]!.id, ...contentOf(upload) })));
   await writeLabels(
     store,
-    given.map(({ labels }, i) => ({ profile_id: rows[i]!.id, labels })),
+    profiles.map(({ labels }, i) => ({ profile_id: rows[i]!.id, labels })),
   );
   await notifyProfiles(store, { profileIds: rows.map(({ id }) => id) });
   return rows;
@@ -233,13 +233,14 @@ const columnsOf = ({ platform, kind, name, identifier, checksum, has_variables, 
 });
 
 async function checkFree(store: ServerTx, teamId: number | null, upload: Upload, except = 0): Promise<void> {
-  const { name, identifier, platform, activation_identifier: own } = upload;
+  const { name, identifier, platform, activation_identifier: activation } = upload;
   const others = and(inTeam(teamId ?? 0), not(eq("id", except)));
   const taken = (where: Parameters<typeof and>[0]) => store.configurationProfiles.first({ where: and(others, where) });
   const same = and(eq("platform", platform.name), eq("identifier", identifier));
   if ((await taken(same)) !== null) throw identifierTaken(identifier);
   if ((await taken(eq("name", name))) !== null) throw nameTaken(name);
-  if (own !== null && (await taken(eq("activation_identifier", own))) !== null) throw activationTaken(own);
+  if (activation !== null && (await taken(eq("activation_identifier", activation))) !== null)
+    throw activationTaken(activation);
 }
 
 export interface ChangedProfile {
@@ -251,11 +252,11 @@ export interface ChangedProfile {
 }
 
 /** Only what differs is written. Returns the profiles that have changed. */
-export async function changeProfiles(inside: Context, given: readonly ChangedProfile[]): Promise<ProfileRow[]> {
+export async function changeProfiles(inside: Context, changes: readonly ChangedProfile[]): Promise<ProfileRow[]> {
   const { store, clock } = inside;
   const now = clock.iso();
   const changed: ProfileRow[] = [];
-  for (const { profile, upload, labels } of given) {
+  for (const { profile, upload, labels } of changes) {
     const isNew = upload !== null && upload.checksum !== profile.checksum;
     const isActivatedAnew = upload !== null && (await hasOtherActivation(store, profile, upload));
     const isRenamed = upload !== null && upload.name !== profile.name;
@@ -310,57 +311,57 @@ async function hasOtherLabels(store: ServerTx, profileId: number, labels: readon
 
 async function writeLabels(
   store: ServerTx,
-  given: readonly { readonly profile_id: number; readonly labels: readonly TargetLabel[] }[],
+  targets: readonly { readonly profile_id: number; readonly labels: readonly TargetLabel[] }[],
 ): Promise<void> {
-  const rows = given.flatMap(({ profile_id, labels }) => labels.map((label) => ({ profile_id, ...label })));
+  const rows = targets.flatMap(({ profile_id, labels }) => labels.map((label) => ({ profile_id, ...label })));
   if (rows.length > 0) await store.profileLabels.insertMany(rows);
 }
 
-interface OwnProfile {
+interface ServerProfile {
   readonly identifier: string;
   readonly hostPlatform: string;
 }
 
-export const ownProfiles = ({ identifier }: Pick<OwnProfile, "identifier">) =>
+export const ownProfiles = ({ identifier }: Pick<ServerProfile, "identifier">) =>
   and(eq("is_own", true), eq("identifier", identifier));
 
 /** Each of the teams (null: hosts without one) gets this profile of the server, and no other has it. */
 export async function keepOwnProfiles(
   inside: Context,
-  own: OwnProfile,
-  wanted: ReadonlyMap<number | null, Upload>,
+  server: ServerProfile,
+  uploads: ReadonlyMap<number | null, Upload>,
 ): Promise<void> {
-  const known = await inside.store.configurationProfiles.list({ where: ownProfiles(own) });
-  const have = new Set(known.map(({ team_id }) => team_id));
-  const named = await givingWay(inside.store, wanted);
+  const existing = await inside.store.configurationProfiles.list({ where: ownProfiles(server) });
+  const have = new Set(existing.map(({ team_id }) => team_id));
+  const named = await givingWay(inside.store, uploads);
   await removeProfiles(
     inside,
-    known.filter(({ team_id }) => !wanted.has(team_id)),
+    existing.filter(({ team_id }) => !uploads.has(team_id)),
   );
   await changeProfiles(
     inside,
-    known.flatMap((profile) => {
+    existing.flatMap((profile) => {
       const upload = named.get(profile.team_id);
       return upload === undefined ? [] : [{ profile, upload, labels: null }];
     }),
   );
   for (const [team, upload] of named)
-    if (!have.has(team)) await addProfiles(inside, team, [{ upload, labels: [], own }]);
+    if (!have.has(team)) await addProfiles(inside, team, [{ upload, labels: [], owner: server }]);
 }
 
 /** Where users have a profile with the same name, the server's own has its identifier in its name. */
 async function givingWay(
   store: ServerTx,
-  wanted: ReadonlyMap<number | null, Upload>,
+  uploads: ReadonlyMap<number | null, Upload>,
 ): Promise<ReadonlyMap<number | null, Upload>> {
-  const names = [...new Set([...wanted.values()].map(({ name }) => name))];
+  const names = [...new Set([...uploads.values()].map(({ name }) => name))];
   const others = await store.configurationProfiles.pick(["team_id", "name"], {
     where: and(oneOf("name", names), eq("is_own", false)),
   });
   const isTaken = (team: number | null, name: string) =>
     others.some((other) => other.team_id === team && other.name === name);
   return new Map(
-    [...wanted].map(([team, upload]) => [
+    [...uploads].map(([team, upload]) => [
       team,
       isTaken(team, upload.name) ? { ...upload, name: `${upload.name} (${upload.identifier})` } : upload,
     ]),

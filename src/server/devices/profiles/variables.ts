@@ -44,7 +44,7 @@ export const hasVariables = (text: string): boolean => text.search(VARIABLE) >= 
 
 /** Whether the content has variables. 422 for one of the hosts' that does not exist. */
 export function checkVariables(content: string, field: string): boolean {
-  let found = false;
+  let hasVariables = false;
   for (const [whole, braced, bare] of content.matchAll(VARIABLE)) {
     const name = (braced ?? bare)!;
     if (
@@ -55,11 +55,11 @@ export function checkVariables(content: string, field: string): boolean {
     )
       throw invalid(
         field,
-        `${whole} is not a variable for profiles; these are: ${hostVariables.map((one) => `$SVC_VAR_${one}`).join(", ")}`,
+        `${whole} is not a variable for profiles; these are: ${hostVariables.map((variable) => `$SVC_VAR_${variable}`).join(", ")}`,
       );
-    found = true;
+    hasVariables = true;
   }
-  return found;
+  return hasVariables;
 }
 
 /** The values of these hosts for the variables in the contents. A value that a host lacks is empty or missing. */
@@ -86,7 +86,7 @@ export async function valuesOfHosts(
       const account = emailsOf.get(id)?.[0]?.email ?? "";
       const person = people.get(id);
       const userName = person?.user_name ?? account;
-      const own: Readonly<Record<ProfileVariable, string>> = {
+      const values: Readonly<Record<ProfileVariable, string>> = {
         HOST_UUID: host.uuid,
         HOST_HARDWARE_SERIAL: host.hardware_serial,
         HOST_PLATFORM: host.platform,
@@ -97,7 +97,7 @@ export async function valuesOfHosts(
         HOST_END_USER_IDP_DEPARTMENT: person?.department ?? "",
         HOST_END_USER_IDP_GROUPS: (person?.groups ?? []).join(","),
       };
-      const named = Object.entries(own).map(([name, value]): [string, string] => [`VAR_${name}`, value]);
+      const named = Object.entries(values).map(([name, value]): [string, string] => [`VAR_${name}`, value]);
       const agent = agentSecrets.get(host.team_id);
       if (agent) named.push([AGENT_SECRET, agent.secret_hash ?? ""]);
       return [id, new Map([...named, ...secrets, ...authorities, ...(vitalValues.get(id) ?? [])])];

@@ -18,7 +18,7 @@ export async function profilesOnWire(
   const activations = await activationsOf(store, rows);
   const shown = await shownTargets(store, [...labels.values()].flat());
   return rows.map((row) => {
-    const own = labels.get(row.id) ?? [];
+    const profileLabels = labels.get(row.id) ?? [];
     return {
       profile_uuid: row.uuid,
       team_id: row.team_id ?? 0,
@@ -30,8 +30,8 @@ export async function profilesOnWire(
       uploaded_at: row.uploaded_at,
       checksum: row.checksum,
       ...(activations.has(row.id) ? { activation: activations.get(row.id)! } : {}),
-      ...(own.length > 0 ? { labels: own.map(shown) } : {}),
-      ...targetLists(own, shown),
+      ...(profileLabels.length > 0 ? { labels: profileLabels.map(shown) } : {}),
+      ...targetLists(profileLabels, shown),
     };
   });
 }

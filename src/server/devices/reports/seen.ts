@@ -24,12 +24,12 @@ export const addSeenDevices = (
   hosts: readonly Pick<HostRow, "id" | "node_key_hash">[],
   now: number,
 ): Promise<void> => {
-  const own = hosts.filter(({ node_key_hash }) => node_key_hash === null);
-  return own.length === 0
+  const agentless = hosts.filter(({ node_key_hash }) => node_key_hash === null);
+  return agentless.length === 0
     ? Promise.resolve()
     : addSeen(
         tx,
-        own.map(({ id }) => seenDevice(settings, id, now)),
+        agentless.map(({ id }) => seenDevice(settings, id, now)),
       );
 };
 
@@ -40,13 +40,13 @@ export const deviceSeen = part("check-ins of devices", ({ store, settings, log }
     const marked = [...seen];
     seen = new Map();
     for (let from = 0; from < marked.length; from += BATCH_SIZE) {
-      const some = new Map(marked.slice(from, from + BATCH_SIZE));
-      await writeCheckIns(store, some);
-      const without = and(oneOf("id", [...some.keys()]), isNull("node_key_hash"));
+      const batch = new Map(marked.slice(from, from + BATCH_SIZE));
+      await writeCheckIns(store, batch);
+      const without = and(oneOf("id", [...batch.keys()]), isNull("node_key_hash"));
       const devices = await store.hosts.pick(["id"], { where: without });
       await updateSeen(
         store,
-        devices.map(({ id }) => seenDevice(settings, id, some.get(id)!)),
+        devices.map(({ id }) => seenDevice(settings, id, batch.get(id)!)),
       );
       await breathe();
     }

@@ -49,8 +49,8 @@ export const deviceReports = <M extends { readonly hostId: number }>(
       const answers = reports.flatMap(({ row, software: value }) => (value ? [{ hostId: row.id, value }] : []));
       const plan = answers.length === 0 ? NOTHING_TO_WRITE : await software.plan(answers, now);
       const detailed = reports.filter(({ details }) => details !== null);
-      const known = byId(await store.hostDetails.getMany(detailed.map(({ row }) => row.id)));
-      const changed = detailed.flatMap(({ row, details }) => detailRowOf(row.id, known.get(row.id), details!) ?? []);
+      const existing = byId(await store.hostDetails.getMany(detailed.map(({ row }) => row.id)));
+      const changed = detailed.flatMap(({ row, details }) => detailRowOf(row.id, existing.get(row.id), details!) ?? []);
       await store.tx(async (tx) => {
         const reported = reports.map(({ row, set, os }) => ({
           row,

@@ -47,8 +47,8 @@ interface ProxyRequest {
 }
 
 async function pass(services: Context, { identifier, operation, message }: ProxyRequest): Promise<Content> {
-  const known = types[operation];
-  if (!known) throw badRequest("operation is GetCACaps, GetCACert or PKIOperation", "operation");
+  const methods = types[operation];
+  if (!methods) throw badRequest("operation is GetCACaps, GetCACert or PKIOperation", "operation");
   const { url, use } = await findChallenge(services, identifier);
   const isMessage = operation === "PKIOperation";
   if (isMessage && (message === null || message.length === 0)) throw badRequest("the message is missing", "message");
@@ -57,7 +57,7 @@ async function pass(services: Context, { identifier, operation, message }: Proxy
   const to = new URL(url);
   to.searchParams.set("operation", operation);
   if (typeof message === "string") to.searchParams.set("message", message);
-  const asked = await askCa(services, to.href, {
+  const reply = await askCa(services, to.href, {
     timeout: TIMEOUT,
     ...(message instanceof Uint8Array
       ? { method: "POST", body: Buffer.from(message), headers: { "content-type": "application/x-pki-message" } }
@@ -66,20 +66,20 @@ async function pass(services: Context, { identifier, operation, message }: Proxy
     if (error instanceof CaError) throw upstreamFailed("the certificate authority did not answer");
     throw error;
   });
-  if (asked.status !== 200) throw upstreamFailed(`the certificate authority answered with status ${asked.status}`);
-  const type = asked.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (reply.status !== 200) throw upstreamFailed(`the certificate authority answered with status ${reply.status}`);
+  const type = reply.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
   // The content type is always one of the expected ones, so that the reply is never rendered as a page of this
   // server.
-  return { content: new Uint8Array(asked.body), type: known.includes(type) ? type : known[0]! };
+  return { content: new Uint8Array(reply.body), type: methods.includes(type) ? type : methods[0]! };
 }
 
 const failures = part("failures of the certificate proxy", (services) =>
   createFailureLimit(services, { scope: "certificate proxy", most: FAILURES_A_MINUTE }),
 );
 
-async function answer(ctx: Context, asked: ProxyRequest): Promise<Content> {
+async function answer(ctx: Context, request: ProxyRequest): Promise<Content> {
   try {
-    return await pass(ctx, asked);
+    return await pass(ctx, request);
   } catch (error) {
     const wait = error instanceof ApiError && error.status === 400 ? ctx.running.of(failures).fail(ctx) : 0;
     throw wait > 0 ? limitExceeded(wait) : error;

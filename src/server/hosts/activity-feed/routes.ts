@@ -18,7 +18,7 @@ export const activityRoutes = [
     return verifyChain(store, {
       from,
       limit,
-      ...(hash === undefined ? {} : { known: { position: Number(position), hash } }),
+      ...(hash === undefined ? {} : { noted: { position: Number(position), hash } }),
     });
   }),
 ];

@@ -105,8 +105,8 @@ async function endOf(services: Services, tx: ServerTx, key: string, now: string)
   const damage = await damageOf(tx, ends, key);
   if (damage === null) return ends.heads[0] ?? GENESIS;
   const last = await outermost(tx, "desc");
-  const known = [...ends.heads, ...ends.checkpoints, ...ends.breaks].map((row) => row.position);
-  const position = Math.max(0, last?.chain_position ?? 0, ...known);
+  const positions = [...ends.heads, ...ends.checkpoints, ...ends.breaks].map((row) => row.position);
+  const position = Math.max(0, last?.chain_position ?? 0, ...positions);
   services.log.error(
     { position },
     `the chain of activities is damaged: ${damage}. A new chain starts after position ${position}; run svc audit verify for details`,

@@ -28,7 +28,7 @@ interface VerifyOptions {
   /** Maximum number of entries to verify. */
   readonly limit?: number | undefined;
   /** A position and its hash, noted at an earlier verification. */
-  readonly known?: Link | undefined;
+  readonly noted?: Link | undefined;
 }
 
 class Broken extends Error {
@@ -83,7 +83,7 @@ interface Walk {
 }
 
 /** The signed points to verify between; null if there is no chain yet. */
-async function begin(store: ServerTx, { from, known }: VerifyOptions): Promise<Walk | null> {
+async function begin(store: ServerTx, { from, noted }: VerifyOptions): Promise<Walk | null> {
   const secret = await store.serverSecrets.first({ where: eq("name", CHAIN_SECRET) });
   const ends = await readEnds(store);
   const last = await outermost(store, "desc");
@@ -92,11 +92,12 @@ async function begin(store: ServerTx, { from, known }: VerifyOptions): Promise<W
   const head = soleSigned(key, ends.heads, "head");
   if (head === null)
     throw new Broken("no_head", null, last?.id ?? null, "the signed record of the chain's end was removed");
-  for (const one of ends.breaks)
-    if (!isSigned(key, one)) throw new Broken("bad_signature", one.position, null, "the record of a break was changed");
+  for (const chainBreak of ends.breaks)
+    if (!isSigned(key, chainBreak))
+      throw new Broken("bad_signature", chainBreak.position, null, "the record of a break was changed");
   const checkpoint = startOf(key, ends);
   await checkStart(store, checkpoint);
-  if (known) await checkKnown(store, known, checkpoint, head);
+  if (noted) await checkKnown(store, noted, checkpoint, head);
   if (from !== undefined && from > head.position)
     throw badRequest(`the chain ends at position ${head.position}`, "from");
   const start = from === undefined || from <= checkpoint.position ? checkpoint : await linkAt(store, from);
@@ -130,18 +131,18 @@ async function checkStart(store: ServerTx, checkpoint: Link): Promise<void> {
 }
 
 /** Compares the chain with a previously noted link, if that entry still exists. */
-async function checkKnown(store: ServerTx, known: Link, checkpoint: Link, head: Link): Promise<void> {
-  if (known.position < checkpoint.position) return;
-  if (known.position > head.position)
+async function checkKnown(store: ServerTx, noted: Link, checkpoint: Link, head: Link): Promise<void> {
+  if (noted.position < checkpoint.position) return;
+  if (noted.position > head.position)
     throw new Broken(
       "truncated",
-      known.position,
+      noted.position,
       null,
-      `the chain ends at position ${head.position}, but had reached position ${known.position} before`,
+      `the chain ends at position ${head.position}, but had reached position ${noted.position} before`,
     );
-  const { hash } = known.position === checkpoint.position ? checkpoint : await linkAt(store, known.position);
-  if (hash !== known.hash)
-    throw new Broken("rewritten", known.position, null, "the hash differs from the one noted earlier");
+  const { hash } = noted.position === checkpoint.position ? checkpoint : await linkAt(store, noted.position);
+  if (hash !== noted.hash)
+    throw new Broken("rewritten", noted.position, null, "the hash differs from the one noted earlier");
 }
 
 async function linkAt(store: ServerTx, position: number): Promise<Link> {

@@ -7,8 +7,8 @@ const BATCH_SIZE = 1000;
 /** A count for each id that has one. */
 type Counts = ReadonlyMap<number, number>;
 
-export const countOf = (found: Counts, id: number): number => found.get(id) ?? 0;
-export const without = (ids: ReadonlySet<number>, found: Counts): number[] => [...ids].filter((id) => !found.has(id));
+export const countOf = (counts: Counts, id: number): number => counts.get(id) ?? 0;
+export const without = (ids: ReadonlySet<number>, counts: Counts): number[] => [...ids].filter((id) => !counts.has(id));
 
 export const asCounts = (groups: readonly { value: unknown; count: number }[]): Map<number, number> =>
   new Map(groups.flatMap(({ value, count }) => (typeof value === "number" ? [[value, count]] : [])));
@@ -26,19 +26,19 @@ export async function writeCounts<K extends string>(
 ): Promise<ReadonlySet<number>> {
   const ids = new Set<number>();
   for (let last = 0; ; ) {
-    const some = await rows.pick(["id", ...columns], {
+    const page = await rows.pick(["id", ...columns], {
       where: gt("id", last),
       order: [{ column: "id", direction: "asc" }],
       limit: BATCH_SIZE,
     });
     const changes = [];
-    for (const row of some) {
+    for (const row of page) {
       ids.add(row.id);
       const counts = countsOf(row.id);
       if (columns.some((column) => row[column] !== counts[column])) changes.push({ id: row.id, ...counts });
     }
     if (changes.length > 0) await write(changes);
-    if (some.length < BATCH_SIZE) return ids;
-    last = some.at(-1)!.id;
+    if (page.length < BATCH_SIZE) return ids;
+    last = page.at(-1)!.id;
   }
 }

@@ -5,8 +5,11 @@ const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000,
  * milliseconds, or null if the text is not a duration.
  */
 export function readDuration(text: string): number | null {
-  const given = text.trim();
-  if (/^\d+(?:\.\d+)?$/.test(given)) return Number(given) * 1000;
-  if (given.length > 50 || !/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(given)) return null;
-  return [...given.matchAll(/([\d.]+)(ms|s|m|h|d)/g)].reduce((sum, [, n, unit]) => sum + Number(n) * units[unit!]!, 0);
+  const trimmed = text.trim();
+  if (/^\d+(?:\.\d+)?$/.test(trimmed)) return Number(trimmed) * 1000;
+  if (trimmed.length > 50 || !/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(trimmed)) return null;
+  return [...trimmed.matchAll(/([\d.]+)(ms|s|m|h|d)/g)].reduce(
+    (sum, [, n, unit]) => sum + Number(n) * units[unit!]!,
+    0,
+  );
 }

@@ -144,8 +144,8 @@ export const hasChanged = (reason: string) => changedMeanwhile({ name: "base", r
  * 409: the hosts that match differ from those that the caller has seen. The error names the header that the caller
  * sent.
  */
-export const selectionMoved = (header: string, expected: string, found: string) =>
-  changedMeanwhile({ name: header, reason: `the selection changed: expected ${expected}, found ${found}` });
+export const selectionMoved = (header: string, expected: string, actual: string) =>
+  changedMeanwhile({ name: header, reason: `the selection changed: expected ${expected}, found ${actual}` });
 /** 428: the server is configured to require this header (RFC 6585). */
 export const preconditionRequired = (header: string) =>
   new ApiError(428, "Precondition Required", [

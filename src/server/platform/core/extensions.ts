@@ -6,7 +6,7 @@
 export interface ExtensionPoint<T> {
   readonly name: string;
   /** Never set: points of different interfaces are different types by it. */
-  readonly implementer?: (one: T) => T;
+  readonly implementer?: (implementation: T) => T;
 }
 
 export const extensionPoint = <T>(name: string): ExtensionPoint<T> => ({ name });
@@ -56,9 +56,9 @@ export class Extensions {
 
 const namesOf = (all: readonly unknown[]): ReadonlyMap<string, unknown> =>
   new Map(
-    all.flatMap((one) =>
-      typeof one === "object" && one !== null && "name" in one && typeof one.name === "string"
-        ? [[one.name, one] as const]
+    all.flatMap((element) =>
+      typeof element === "object" && element !== null && "name" in element && typeof element.name === "string"
+        ? [[element.name, element] as const]
         : [],
     ),
   );

@@ -3,10 +3,10 @@
  * which never changes: whatever belongs to one server is a part (`running.ts`).
  */
 export function memo<K extends object, V>(compute: (of: K) => V): (of: K) => V {
-  const known = new WeakMap<K, { readonly value: V }>();
+  const cache = new WeakMap<K, { readonly value: V }>();
   return (of) => {
-    const found = known.get(of) ?? { value: compute(of) };
-    known.set(of, found);
-    return found.value;
+    const cached = cache.get(of) ?? { value: compute(of) };
+    cache.set(of, cached);
+    return cached.value;
   };
 }

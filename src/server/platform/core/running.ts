@@ -43,26 +43,26 @@ export class Running {
     this.#services = services;
   }
 
-  of<T>(wanted: AnyPart<T>): T {
-    if (this.#parts.has(wanted)) return this.#parts.get(wanted) as T;
-    if ("start" in wanted) throw new Error(`${wanted.name} was not started`);
-    const made = wanted.create(this.#services());
-    this.#parts.set(wanted, made);
-    if (canStop(made)) this.#stops.push(() => made.stop());
-    return made;
+  of<T>(part: AnyPart<T>): T {
+    if (this.#parts.has(part)) return this.#parts.get(part) as T;
+    if ("start" in part) throw new Error(`${part.name} was not started`);
+    const created = part.create(this.#services());
+    this.#parts.set(part, created);
+    if (canStop(created)) this.#stops.push(() => created.stop());
+    return created;
   }
 
   /** The part, or null if it was not started, as in a dry run. */
-  find<T>(wanted: StartedPart<T>): T | null {
-    return (this.#parts.get(wanted) as T | undefined) ?? null;
+  find<T>(part: StartedPart<T>): T | null {
+    return (this.#parts.get(part) as T | undefined) ?? null;
   }
 
-  async start<T>(services: Services, wanted: StartedPart<T>): Promise<T> {
-    if (this.#parts.has(wanted)) throw new Error(`${wanted.name} was started already`);
-    const made = await wanted.start(services);
-    this.#parts.set(wanted, made);
-    if (canStop(made)) this.#stops.unshift(() => made.stop());
-    return made;
+  async start<T>(services: Services, part: StartedPart<T>): Promise<T> {
+    if (this.#parts.has(part)) throw new Error(`${part.name} was started already`);
+    const started = await part.start(services);
+    this.#parts.set(part, started);
+    if (canStop(started)) this.#stops.unshift(() => started.stop());
+    return started;
   }
 
   async stop(): Promise<void> {
@@ -74,11 +74,11 @@ interface Stoppable {
   stop(): Promise<void> | void;
 }
 
-const canStop = (made: unknown): made is Stoppable =>
-  typeof made === "object" && made !== null && "stop" in made && typeof made.stop === "function";
+const canStop = (part: unknown): part is Stoppable =>
+  typeof part === "object" && part !== null && "stop" in part && typeof part.stop === "function";
 
 /** The services of a server of their own. */
-export function withRunning(given: Omit<Services, "running">): Services {
-  const services: Services = { ...given, running: new Running(() => services) };
+export function withRunning(parts: Omit<Services, "running">): Services {
+  const services: Services = { ...parts, running: new Running(() => services) };
   return services;
 }

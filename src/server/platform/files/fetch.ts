@@ -48,10 +48,10 @@ const STRETCH_MS = minutes(1);
  * already is not downloaded again: the digest has to come from somebody who may have the file. Do not call it in a
  * transaction.
  */
-export async function fetchFile(services: Deps, wanted: FileRequest): Promise<FileRow> {
-  const { sha256 } = wanted;
+export async function fetchFile(services: Deps, request: FileRequest): Promise<FileRow> {
+  const { sha256 } = request;
   const stored = sha256 === undefined ? null : await storedFile(services, sha256);
-  return stored ?? (await trying(services, () => download(services, wanted, {}))).row;
+  return stored ?? (await trying(services, () => download(services, request, {}))).row;
 }
 
 async function storedFile(services: Deps, sha256: string): Promise<FileRow | null> {
@@ -65,19 +65,21 @@ async function storedFile(services: Deps, sha256: string): Promise<FileRow | nul
  */
 export async function fetchLatest(
   services: Deps,
-  wanted: FileRequest & { readonly isUnconditional: boolean },
+  request: FileRequest & { readonly isUnconditional: boolean },
 ): Promise<{ readonly row: FileRow; readonly name: string }> {
   const { store, clock } = services;
-  const url_sha256 = createHash("sha256").update(wanted.url).digest("hex");
-  const origin = wanted.isUnconditional ? null : await store.fileOrigins.first({ where: eq("url_sha256", url_sha256) });
-  const known = origin && (await storedFile(services, origin.sha256));
+  const url_sha256 = createHash("sha256").update(request.url).digest("hex");
+  const origin = request.isUnconditional
+    ? null
+    : await store.fileOrigins.first({ where: eq("url_sha256", url_sha256) });
+  const cached = origin && (await storedFile(services, origin.sha256));
   // A file with another digest than the wanted one is of no use.
-  const isUsable = known && (wanted.sha256 ?? known.sha256) === known.sha256;
-  const got = await trying(services, () => download(services, wanted, isUsable ? { known, etag: origin!.etag } : {}));
+  const isUsable = cached && (request.sha256 ?? cached.sha256) === cached.sha256;
+  const got = await trying(services, () => download(services, request, isUsable ? { cached, etag: origin!.etag } : {}));
   const { row, headers } = got;
   if (got.isNew) {
     const etag = headers.get("etag") ?? "";
-    const name = downloadName(wanted.url, headers.get("content-disposition"));
+    const name = downloadName(request.url, headers.get("content-disposition"));
     // A weak tag does not promise the same bytes.
     if (/^"[^"]{1,500}"$/.test(etag))
       await store.fileOrigins.upsert([{ url_sha256, etag, sha256: row.sha256, name, asked_at: clock.iso() }], {
@@ -112,7 +114,7 @@ const isTemporary = (status: number): boolean => status >= 500 || status === 408
 
 interface CachedFile {
   /** What the server has sent before, with its tag. */
-  readonly known?: FileRow;
+  readonly cached?: FileRow;
   readonly etag?: string;
 }
 
@@ -121,7 +123,7 @@ type Got = Pick<OutboundReply, "headers"> & { readonly row: FileRow; readonly is
 async function download(
   services: Deps,
   { url, maxBytes, sha256, signal, stretchMs = STRETCH_MS }: FileRequest,
-  { known, etag }: CachedFile,
+  { cached, etag }: CachedFile,
 ): Promise<Got> {
   let kept: FileRow | null = null;
   const { hostname } = new URL(url);
@@ -142,7 +144,7 @@ async function download(
       },
     });
     if (kept !== null) return { row: kept, headers, isNew: true };
-    if (status === 304 && known !== undefined) return { row: known, headers, isNew: false };
+    if (status === 304 && cached !== undefined) return { row: cached, headers, isNew: false };
     throw new DownloadError(`${hostname} answered with status ${status}`, isTemporary(status));
   } catch (error) {
     if (error instanceof BlobDiffers) throw new DownloadError(`the file of ${hostname} has another SHA-256 digest`);

@@ -3,8 +3,8 @@ import { fileNameOf } from "../../../api/bodies.ts";
 
 /** The name that the server gives the file, or else the last part of the URL's path. Never a path. */
 export function downloadName(url: string, disposition: string | null = null): string {
-  const given = disposition === null ? "" : nameIn(disposition);
-  return given === "" ? lastPart(new URL(url).pathname) : given;
+  const named = disposition === null ? "" : nameIn(disposition);
+  return named === "" ? lastPart(new URL(url).pathname) : named;
 }
 
 /** The parameter `filename*` (RFC 6266) comes before `filename`. Empty: there is none that can be used. */

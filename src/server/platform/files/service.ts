@@ -109,10 +109,10 @@ async function keepStored(
   // If the store fails, the row may have been written nevertheless. A job removes the blob if it was not.
   for (;;) {
     const now = clock.iso();
-    const [known] = await markUsed({ store, clock }, eq("sha256", sha256));
-    if (known) {
+    const [existing] = await markUsed({ store, clock }, eq("sha256", sha256));
+    if (existing) {
       await blobs.delete(key);
-      return { row: known, isNew: false };
+      return { row: existing, isNew: false };
     }
     try {
       const row = await store.files.insert({ sha256, size, key, created_at: now, used_at: now });
@@ -188,8 +188,8 @@ export async function removeUnknownBlobs(
   let removed = 0;
   for await (const keys of batches(blobs.list(prefix))) {
     if (signal.aborted) break;
-    const known = new Set((await rowsOf(keys)).map(({ key }) => key));
-    for (const key of keys) if (!known.has(key) && (await removeOld(blobs, key, before))) removed++;
+    const usedKeys = new Set((await rowsOf(keys)).map(({ key }) => key));
+    for (const key of keys) if (!usedKeys.has(key) && (await removeOld(blobs, key, before))) removed++;
   }
   return removed;
 }

@@ -35,11 +35,11 @@ export async function grant(
   amounts: ReadonlyMap<number, number>,
   { lock = false }: { readonly lock?: boolean } = {},
 ): Promise<Map<number, number>> {
-  const asked = new Map([...amounts].filter(([, amount]) => amount > 0));
-  if (asked.size === 0) return new Map();
+  const claims = new Map([...amounts].filter(([, amount]) => amount > 0));
+  if (claims.size === 0) return new Map();
   const { store } = services;
-  if (!lock) return grantIn(store, services, hostLimit, asked);
-  return store.tx((tx) => grantIn(tx, services, hostLimit, asked), { lock: `host limit ${hostLimit.name}` });
+  if (!lock) return grantIn(store, services, hostLimit, claims);
+  return store.tx((tx) => grantIn(tx, services, hostLimit, claims), { lock: `host limit ${hostLimit.name}` });
 }
 
 /** Whether the host may do it once more: not if the content equals that of the last time, which was not long ago. */

@@ -70,6 +70,6 @@ export async function endTokens(
   userId: number,
   kinds?: readonly TokenKind[],
 ): Promise<void> {
-  const own = eq("user_id", userId);
-  await store.oneTimeTokens.delete(kinds ? and(own, oneOf("kind", kinds)) : own);
+  const ofUser = eq("user_id", userId);
+  await store.oneTimeTokens.delete(kinds ? and(ofUser, oneOf("kind", kinds)) : ofUser);
 }

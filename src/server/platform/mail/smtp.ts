@@ -178,12 +178,12 @@ function deliveryProblem(thrown: unknown, smtp: SmtpSettings, signal: AbortSigna
   if (error.response !== undefined) return `${where} refused${stepOf(error)}${reply}`;
   if (signal.aborted || error.code === "ETIMEDOUT")
     return `${where} did not answer within ${Math.round(timeout / 100) / 10} s`;
-  const own = error.originalCode ?? error.code ?? "";
-  if (plainTexts[own] !== undefined) return `${where} ${plainTexts[own]}`;
+  const code = error.originalCode ?? error.code ?? "";
+  if (plainTexts[code] !== undefined) return `${where} ${plainTexts[code]}`;
   if (error.code === "EENVELOPE") return "the address of the sender or the recipient cannot be used";
   if (/wrong version number|packet length too long/i.test(error.message))
     return `${where} does not support implicit TLS: disable enable_ssl_tls, or enable enable_start_tls`;
-  if (error.code === "ETLS" || own.startsWith("ERR_") || /certificate|self-signed|altname/i.test(error.message))
+  if (error.code === "ETLS" || code.startsWith("ERR_") || /certificate|self-signed|altname/i.test(error.message))
     return `no secure connection to ${where}: ${redacted(error.message.replace(/^Error initiating TLS - /, ""), smtp)}`;
   if (error.code === "ECONNECTION") return `${where} closed the connection`;
   return `${where}: ${redacted(error.message, smtp)}`;

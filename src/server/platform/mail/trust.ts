@@ -12,22 +12,22 @@ const bundles = [
 
 /** Trusts Node's certificates (including NODE_EXTRA_CA_CERTS) and those in the first of these files that exists. */
 export async function trusting(files: readonly string[] = bundles): Promise<SecureContext> {
-  const made = createSecureContext({ minVersion: "TLSv1.2" });
+  const context = createSecureContext({ minVersion: "TLSv1.2" });
   for (const file of files) {
     const pem = await readFile(file, "utf8").catch(() => "");
     if (pem === "") continue;
     // Added one by one: the option `ca` would disable NODE_EXTRA_CA_CERTS.
     for (const [certificate] of pem.matchAll(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g))
-      (made.context as { addCACert(pem: string): void }).addCACert(certificate);
+      (context.context as { addCACert(pem: string): void }).addCACert(certificate);
     break;
   }
-  return made;
+  return context;
 }
 
-let known: Promise<SecureContext> | undefined;
+let cached: Promise<SecureContext> | undefined;
 
 /** Loaded once; newly trusted certificates take effect after a restart. */
 export function systemTrust(): Promise<SecureContext> {
-  known ??= trusting();
-  return known;
+  cached ??= trusting();
+  return cached;
 }

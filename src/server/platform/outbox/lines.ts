@@ -17,11 +17,11 @@ export class Lines {
   readonly #lines = new Map<string, Line>();
 
   get(destination: string): Line {
-    const known = this.#lines.get(destination);
-    if (known) return known;
-    const made: Line = { destination, from: null, notBefore: 0, failures: 0, isBusy: false, isUrgent: false };
-    this.#lines.set(destination, made);
-    return made;
+    const existing = this.#lines.get(destination);
+    if (existing) return existing;
+    const line: Line = { destination, from: null, notBefore: 0, failures: 0, isBusy: false, isUrgent: false };
+    this.#lines.set(destination, line);
+    return line;
   }
 
   /** Records that the destination has pending rows, from this id on. */

@@ -53,8 +53,8 @@ export function retryDelay(failed: number, random: Pick<Random, "int">): number 
 
 /** The delay in ms of a Retry-After header: seconds or a date (RFC 9110, 10.2.3); 0 if it is absent or invalid. */
 export function retryAfterOf(text: string | null, now: number): number {
-  const given = text?.trim() ?? "";
-  if (/^\d{1,9}$/.test(given)) return Number(given) * 1000;
-  const at = /^[A-Z][a-z]{2},? /.test(given) ? Date.parse(given) : Number.NaN;
+  const trimmed = text?.trim() ?? "";
+  if (/^\d{1,9}$/.test(trimmed)) return Number(trimmed) * 1000;
+  const at = /^[A-Z][a-z]{2},? /.test(trimmed) ? Date.parse(trimmed) : Number.NaN;
   return Number.isNaN(at) ? 0 : Math.max(0, at - now);
 }

@@ -26,7 +26,7 @@ export async function recordOutcome(
   const refused_since = row.refused_since ?? (isRefusal ? isoAt(now) : null);
   const giveUpAt = isRefusal ? isoPlus(refused_since!, GIVE_UP_REFUSED_AFTER) : row.give_up_at;
   const after = afterTry(services, { ...row, give_up_at: giveUpAt }, outcome, failures);
-  let given = 0;
+  let givenUp = 0;
   await store.tx(async (tx) => {
     const set = {
       attempts: row.attempts + 1,
@@ -40,7 +40,7 @@ export async function recordOutcome(
       ...(after.state === "delivered" ? { delivered_at: isoAt(now) } : {}),
     };
     await tx.outbox.update({ where: and(eq("id", row.id), eq("state", "pending")), set });
-    given = after.state === "dead" && isDestinationDown(outcome) ? await giveUpOverdue(tx, row, isoAt(now)) : 0;
+    givenUp = after.state === "dead" && isDestinationDown(outcome) ? await giveUpOverdue(tx, row, isoAt(now)) : 0;
     if (row.policy_id !== null) await recordAutomation(services, tx, row, row.policy_id, outcome, after);
   });
   metrics.outboxTries.inc({ event: row.event, outcome: after.state === "pending" ? "failed" : after.state });
@@ -49,19 +49,19 @@ export async function recordOutcome(
       { delivery: row.id, message: row.message_id, event: row.event, host: hostOf(row.url), error: outcome.error },
       "a delivery was given up",
     );
-  if (given > 0)
-    log.error({ count: given, host: hostOf(row.url) }, "later deliveries to the same destination were given up too");
+  if (givenUp > 0)
+    log.error({ count: givenUp, host: hostOf(row.url) }, "later deliveries to the same destination were given up too");
   return after;
 }
 
 function afterTry({ clock, random }: Services, row: OutboxRow, outcome: DeliveryOutcome, failures: number): After {
   const now = clock.now();
   if (outcome.isDelivered) return { state: "delivered", nextAt: isoAt(now) };
-  const asked = retryAfterOf(outcome.retryAfter, now);
+  const requestedDelay = retryAfterOf(outcome.retryAfter, now);
   const end = Date.parse(row.give_up_at);
   const delay = retryDelay(Math.max(failures, row.attempts + 1), random);
   // Makes the last attempt exactly at the end of the retry period, unless the destination requested a longer delay.
-  const nextAt = Math.max(now + asked, Math.min(now + delay, end));
+  const nextAt = Math.max(now + requestedDelay, Math.min(now + delay, end));
   return { state: now >= end || nextAt > end ? "dead" : "pending", nextAt: isoAt(nextAt) };
 }
 

@@ -52,7 +52,7 @@ export async function enqueueMany(tx: ServerTx, services: Deps, all: readonly Ou
   if (all.length === 0) return;
   const first = new Map<string, OutboxRow>();
   for (let at = 0; at < all.length; at += BATCH_SIZE) {
-    const rows = await tx.outbox.insertMany(all.slice(at, at + BATCH_SIZE).map((one) => newRow(services, one)));
+    const rows = await tx.outbox.insertMany(all.slice(at, at + BATCH_SIZE).map((message) => newRow(services, message)));
     for (const row of rows) if (!first.has(row.destination)) first.set(row.destination, row);
   }
   for (const row of first.values()) await tx.notify(channels.outbox, wakeMessage(row));

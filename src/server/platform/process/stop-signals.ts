@@ -12,12 +12,12 @@ interface StopSignals {
 }
 
 export function onStopSignals({ stop, hurry }: StopSignals): void {
-  let asked: number | null = null;
+  let stopTime: number | null = null;
   const received = (signal: NodeJS.Signals) => {
-    if (asked === null) {
-      asked = performance.now();
+    if (stopTime === null) {
+      stopTime = performance.now();
       stop(signal);
-    } else if (performance.now() - asked > SAME_STOP_MS) hurry(signal);
+    } else if (performance.now() - stopTime > SAME_STOP_MS) hurry(signal);
   };
   process.on("SIGTERM", received);
   process.on("SIGINT", received);

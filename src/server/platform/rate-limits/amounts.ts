@@ -22,8 +22,8 @@ export async function allowances(tx: ServerTx, now: number, buckets: readonly Bu
   if (buckets.length === 0) return [];
   const hits = await hitsOf(tx, buckets);
   return buckets.map((bucket) => {
-    const own = hits.get(hashOf(bucket)) ?? [];
-    return { left: leftOf(own, now, bucket), wait: Math.ceil(waitOf(own, now, bucket) / 1_000) };
+    const ownHits = hits.get(hashOf(bucket)) ?? [];
+    return { left: leftOf(ownHits, now, bucket), wait: Math.ceil(waitOf(ownHits, now, bucket) / 1_000) };
   });
 }
 

@@ -65,13 +65,13 @@ export function createFailureLimit(
   let isStopped = false;
 
   function windowOf(place: string, now: number): FailureWindow {
-    const known = windows.get(place);
-    if (known && now - known.since < span && now >= known.since) return known;
+    const current = windows.get(place);
+    if (current && now - current.since < span && now >= current.since) return current;
     windows.delete(place);
     if (windows.size >= ADDRESSES_MAX) for (const oldest of windows.keys()) if (windows.delete(oldest)) break;
-    const made = { since: now, failures: 0, fresh: 0 };
-    windows.set(place, made);
-    return made;
+    const created = { since: now, failures: 0, fresh: 0 };
+    windows.set(place, created);
+    return created;
   }
 
   async function share(): Promise<void> {
@@ -84,7 +84,7 @@ export function createFailureLimit(
       })
       .sort((a, b) => b.added - a.added)
       .slice(0, SHARED_BATCH_SIZE)
-      .map((one) => ({ ...one, hash: hashOf({ scope, key: one.place }) }));
+      .map((entry) => ({ ...entry, hash: hashOf({ scope, key: entry.place }) }));
     if (picked.length === 0) return fresh.clear();
     for (const { place } of picked) fresh.delete(place);
     const totals = await add(picked, now).catch((error: unknown) => {
@@ -110,11 +110,11 @@ export function createFailureLimit(
             picked.map(({ hash }) => hash),
           ),
         });
-        const known = new Map(rows.map((row) => [row.key_hash, row]));
-        const isNew = picked.some(({ hash }) => !known.has(hash));
+        const existing = new Map(rows.map((row) => [row.key_hash, row]));
+        const isNew = picked.some(({ hash }) => !existing.has(hash));
         let room = isNew ? ROWS_MAX - (await tx.rateLimits.count(eq("scope", scope))) : 0;
         const kept = picked.flatMap(({ hash, window, added }) => {
-          const row = known.get(hash);
+          const row = existing.get(hash);
           if (!row && room-- <= 0) return [];
           const [since, count] = row?.hits[0] ?? [0, 0];
           const lives = since <= now && now - since < span;
@@ -129,7 +129,7 @@ export function createFailureLimit(
           })),
           { on: ["key_hash"], returning: ["id"] },
         );
-        return new Map(kept.map((one) => [one.hash, one]));
+        return new Map(kept.map((failure) => [failure.hash, failure]));
       },
       { lock: `rate limit ${scope}` },
     );

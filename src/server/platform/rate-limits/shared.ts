@@ -43,8 +43,8 @@ export async function countAttempt(home: LimitedBy, buckets: readonly [Bucket, .
   const now = home.clock.now();
   const hashed = buckets.map((bucket) => ({ bucket, hash: hashOf(bucket) }));
   const refused = home.running.of(refusals);
-  const known = Math.max(0, ...hashed.map(({ hash }) => remembered(refused, hash, now)));
-  if (known > 0) throw limitExceeded(Math.ceil(known / 1000));
+  const cachedWait = Math.max(0, ...hashed.map(({ hash }) => remembered(refused, hash, now)));
+  if (cachedWait > 0) throw limitExceeded(Math.ceil(cachedWait / 1000));
   const waits = await home.store.tx(
     async (tx) => {
       const rows = await tx.rateLimits.list({
@@ -54,8 +54,8 @@ export async function countAttempt(home: LimitedBy, buckets: readonly [Bucket, .
         ),
       });
       const hits = new Map<string, readonly Hit[]>(rows.map((row) => [row.key_hash, row.hits]));
-      const found = hashed.map(({ bucket, hash }) => waitOf(hits.get(hash) ?? [], now, bucket));
-      const isRefused = found.some((wait) => wait > 0);
+      const waits = hashed.map(({ bucket, hash }) => waitOf(hits.get(hash) ?? [], now, bucket));
+      const isRefused = waits.some((wait) => wait > 0);
       const after = hashed.flatMap(({ bucket, hash }) => {
         const before = hits.get(hash) ?? [];
         if (isRefused && !isAhead(before, now)) return [];
@@ -63,14 +63,14 @@ export async function countAttempt(home: LimitedBy, buckets: readonly [Bucket, .
         return [{ scope: bucket.scope, key_hash: hash, hits: kept, expires_at: isoAt(now + bucket.span) }];
       });
       if (after.length > 0) await tx.rateLimits.upsert(after, { on: ["key_hash"], returning: ["id"] });
-      return found;
+      return waits;
     },
     { lock: `rate limit ${buckets[0].scope}` },
   );
   const wait = Math.max(...waits);
   if (wait === 0) return;
-  for (const [i, one] of waits.entries())
-    if (one > 0) remember(refused, hashed[i]!.hash, { at: now, until: now + one });
+  for (const [i, wait] of waits.entries())
+    if (wait > 0) remember(refused, hashed[i]!.hash, { at: now, until: now + wait });
   throw limitExceeded(Math.ceil(wait / 1000));
 }
 
@@ -91,8 +91,8 @@ export async function mark(home: LimitedBy, bucket: Bucket): Promise<void> {
   const row = await home.store.rateLimits.first({ where: eq("key_hash", key_hash) });
   const last = row?.hits.at(-1)?.[0] ?? Number.NEGATIVE_INFINITY;
   if (now >= last && now - last < bucket.span / 20) return;
-  const given = { scope: bucket.scope, key_hash, hits: [[now, 1]] as const, expires_at: isoAt(now + bucket.span) };
-  await home.store.rateLimits.upsert([given], { on: ["key_hash"], returning: ["id"] });
+  const firstHit = { scope: bucket.scope, key_hash, hits: [[now, 1]] as const, expires_at: isoAt(now + bucket.span) };
+  await home.store.rateLimits.upsert([firstHit], { on: ["key_hash"], returning: ["id"] });
 }
 
 export async function isMarked(home: LimitedBy, bucket: Bucket): Promise<boolean> {
@@ -101,10 +101,10 @@ export async function isMarked(home: LimitedBy, bucket: Bucket): Promise<boolean
 }
 
 function remembered(refused: Map<string, Refusal>, hash: string, now: number): number {
-  const one = refused.get(hash);
-  if (!one) return 0;
+  const refusal = refused.get(hash);
+  if (!refusal) return 0;
   // If the clock was set back, the remaining time is unknown.
-  if (now >= one.at && now < one.until) return one.until - now;
+  if (now >= refusal.at && now < refusal.until) return refusal.until - now;
   refused.delete(hash);
   return 0;
 }

@@ -58,8 +58,8 @@ export function readAssertion(assertion: XmlElement, expected: ExpectedAssertion
   };
 }
 
-function checkInResponseTo(found: string | null, { requestId }: ExpectedAssertion, where: string): void {
-  if (found === requestId) return;
+function checkInResponseTo(value: string | null, { requestId }: ExpectedAssertion, where: string): void {
+  if (value === requestId) return;
   if (requestId === null) refuse(`the ${where} answers a request, but no sign-in began in this browser (InResponseTo)`);
   refuse(`the ${where} does not answer the request of this browser's sign-in (InResponseTo)`);
 }
@@ -67,7 +67,7 @@ function checkInResponseTo(found: string | null, { requestId }: ExpectedAssertio
 /** Requires exactly one bearer confirmation, which must be valid. Returns when it expires. */
 function checkConfirmation(subject: XmlElement, expected: ExpectedAssertion): number {
   const bearers = childrenOf(subject, ns.assertion, "SubjectConfirmation").filter(
-    (one) => attribute(one, "Method") === "urn:oasis:names:tc:SAML:2.0:cm:bearer",
+    (confirmation) => attribute(confirmation, "Method") === "urn:oasis:names:tc:SAML:2.0:cm:bearer",
   );
   if (bearers.length === 0) refuse("the assertion has no subject confirmation by bearer");
   if (bearers.length > 1) refuse("the assertion has several subject confirmations by bearer");
@@ -80,13 +80,15 @@ function checkConfirmation(subject: XmlElement, expected: ExpectedAssertion): nu
 
 function checkConditions(conditions: XmlElement, expected: ExpectedAssertion): number | null {
   checkNotBefore(conditions, expected);
-  const known = ["AudienceRestriction", "OneTimeUse", "ProxyRestriction"];
-  if (conditions.children.some(({ uri, name }) => uri !== ns.assertion || !known.includes(name)))
+  const understood = ["AudienceRestriction", "OneTimeUse", "ProxyRestriction"];
+  if (conditions.children.some(({ uri, name }) => uri !== ns.assertion || !understood.includes(name)))
     refuse("the assertion has a condition that is not supported (Conditions)");
   const restrictions = childrenOf(conditions, ns.assertion, "AudienceRestriction");
   if (restrictions.length === 0) refuse("the assertion has no audience (Audience)");
   for (const restriction of restrictions) {
-    const audiences = childrenOf(restriction, ns.assertion, "Audience").map((one) => plainText(one, "Audience"));
+    const audiences = childrenOf(restriction, ns.assertion, "Audience").map((audience) =>
+      plainText(audience, "Audience"),
+    );
     if (!audiences.some((audience) => expected.audiences.includes(audience)))
       refuse("the assertion is for another service (Audience)");
   }
@@ -125,19 +127,19 @@ function nameIdOf(subject: XmlElement): string {
 
 /** All values of each attribute, in order. Attributes with the same name are combined. */
 function attributesOf(assertion: XmlElement): Map<string, readonly string[]> {
-  const found = new Map<string, string[]>();
+  const attributes = new Map<string, string[]>();
   for (const statement of childrenOf(assertion, ns.assertion, "AttributeStatement"))
-    for (const one of childrenOf(statement, ns.assertion, "Attribute")) {
-      const name = attribute(one, "Name") ?? "";
-      const values = childrenOf(one, ns.assertion, "AttributeValue").map(({ text }) => text.trim());
-      found.set(name, [...(found.get(name) ?? []), ...values]);
+    for (const element of childrenOf(statement, ns.assertion, "Attribute")) {
+      const name = attribute(element, "Name") ?? "";
+      const values = childrenOf(element, ns.assertion, "AttributeValue").map(({ text }) => text.trim());
+      attributes.set(name, [...(attributes.get(name) ?? []), ...values]);
     }
-  return found;
+  return attributes;
 }
 
 function only(parent: XmlElement, name: string): XmlElement {
-  const [found, ...more] = childrenOf(parent, ns.assertion, name);
-  return found && more.length === 0 ? found : refuse(`the assertion must have exactly one ${name}`);
+  const [child, ...more] = childrenOf(parent, ns.assertion, name);
+  return child && more.length === 0 ? child : refuse(`the assertion must have exactly one ${name}`);
 }
 
 const elementText = (parent: XmlElement, name: string): string => plainText(only(parent, name), name);

@@ -30,8 +30,8 @@ export function readMetadata(text: string, entityId: string): IdentityProvider {
   if (Buffer.byteLength(text) > METADATA_MAX) throw new MetadataProblem("the metadata is larger than 1 MiB");
   const root = documentOf(text);
   const entity = entityOf(root, entityId);
-  const descriptor = childrenOf(entity, ns.metadata, "IDPSSODescriptor").find((one) =>
-    (attribute(one, "protocolSupportEnumeration") ?? "").split(/\s+/).includes(PROTOCOL),
+  const descriptor = childrenOf(entity, ns.metadata, "IDPSSODescriptor").find((candidate) =>
+    (attribute(candidate, "protocolSupportEnumeration") ?? "").split(/\s+/).includes(PROTOCOL),
   );
   if (!descriptor) throw new MetadataProblem("the metadata contains no identity provider for SAML 2.0");
   const untils = [root, entity, descriptor].map(validUntilOf).filter((until) => until !== null);
@@ -78,12 +78,12 @@ function entityOf(root: XmlElement, entityId: string): XmlElement {
   );
   if (root.uri !== ns.metadata || !/^Entit(y|ies)Descriptor$/.test(root.name) || entities.length === 0)
     throw new MetadataProblem("the document is not SAML metadata");
-  const found = entityId === "" ? entities : entities.filter((entity) => attribute(entity, "entityID") === entityId);
-  if (found.length === 1) return found[0]!;
+  const matches = entityId === "" ? entities : entities.filter((entity) => attribute(entity, "entityID") === entityId);
+  if (matches.length === 1) return matches[0]!;
   throw new MetadataProblem(
     entityId === ""
       ? "the metadata has several identity providers: set issuer_uri"
-      : found.length > 1
+      : matches.length > 1
         ? "the metadata names the identity provider twice"
         : entities.length === 1
           ? `the metadata is of ${attribute(entities[0]!, "entityID")?.slice(0, 300)}, and issuer_uri is ${entityId}`
@@ -120,13 +120,13 @@ function redirectUrlOf(descriptor: XmlElement): string {
  * valid.
  */
 function certificatesOf(descriptor: XmlElement): string[] {
-  const found = childrenOf(descriptor, ns.metadata, "KeyDescriptor")
+  const keys = childrenOf(descriptor, ns.metadata, "KeyDescriptor")
     .filter((key) => (attribute(key, "use") ?? "signing") === "signing")
     .flatMap((key) => [...everyElement(key)])
     .filter(({ uri, name }) => uri === ns.signature && name === "X509Certificate")
     .map(({ text }) => pemOf(text))
     .filter((pem) => pem !== null);
-  const certificates = [...new Set(found)];
+  const certificates = [...new Set(keys)];
   if (certificates.length === 0)
     throw new MetadataProblem("the metadata contains no certificate with an RSA key for signatures");
   if (certificates.length > CERTIFICATES_MAX)

@@ -8,15 +8,15 @@ import type { SamlResponse } from "./response.ts";
 
 export function possibleSigners({ signatures }: SamlResponse, certificates: readonly string[]): string[] {
   const keys = certificates.map((pem) => ({ pem, key: new X509Certificate(pem).publicKey }));
-  const found = new Set<string>();
+  const signers = new Set<string>();
   for (const signature of signatures) {
     const value = Buffer.from(partOf(signature, "SignatureValue").text, "base64");
     const isPss = (attribute(partOf(signature, "SignatureMethod"), "Algorithm") ?? "").endsWith("MGF1");
     const possible = keys.filter(({ key }) => opens(key, value, isPss));
     if (possible.length === 0) refuse("no certificate of the metadata made its signature");
-    for (const { pem } of possible) found.add(pem);
+    for (const { pem } of possible) signers.add(pem);
   }
-  return [...found];
+  return [...signers];
 }
 
 /**

@@ -123,7 +123,7 @@ function nameIdOf(root: XmlElement): string | null {
 }
 
 function elementText(parent: XmlElement, name: string): string {
-  const [found, ...more] = childrenOf(parent, ns.assertion, name);
-  if (!found || more.length > 0 || found.children.length > 0) refuse(`the request must have exactly one ${name}`);
-  return found.text.trim();
+  const [child, ...more] = childrenOf(parent, ns.assertion, name);
+  if (!child || more.length > 0 || child.children.length > 0) refuse(`the request must have exactly one ${name}`);
+  return child.text.trim();
 }

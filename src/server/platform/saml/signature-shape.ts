@@ -57,8 +57,8 @@ function checkReference(reference: XmlElement, over: XmlElement): void {
 }
 
 function only(parent: XmlElement, name: string): XmlElement {
-  const [found, ...more] = childrenOf(parent, ns.signature, name);
-  return found && more.length === 0 ? found : refuse(`its signature must have exactly one ${name}`);
+  const [child, ...more] = childrenOf(parent, ns.signature, name);
+  return child && more.length === 0 ? child : refuse(`its signature must have exactly one ${name}`);
 }
 
 const algorithm = (element: XmlElement): string => attribute(element, "Algorithm") ?? "";

@@ -26,8 +26,8 @@ const LIFETIME = minutes(5);
 const LEEWAY = minutes(1);
 const EXCLUSIVE = "http://www.w3.org/2001/10/xml-exc-c14n#";
 
-export async function signedAnswer(random: Pick<Random, "token">, key: SigningKey, given: Answer): Promise<string> {
-  const { issuer, acs, audience, requestId, nameId, now } = given;
+export async function signedAnswer(random: Pick<Random, "token">, key: SigningKey, answer: Answer): Promise<string> {
+  const { issuer, acs, audience, requestId, nameId, now } = answer;
   const id = () => `_${Buffer.from(random.token(20), "base64url").toString("hex")}`;
   const at = isoAt(now);
   const until = isoAt(now + LIFETIME);

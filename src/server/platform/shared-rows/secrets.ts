@@ -7,8 +7,8 @@ export async function serverSecret(
   { store, clock, random }: Pick<Services, "clock" | "random"> & { readonly store: ServerTx },
   name: string,
 ): Promise<string> {
-  const found = await store.serverSecrets.first({ where: eq("name", name) });
-  if (found) return found.value;
+  const secret = await store.serverSecrets.first({ where: eq("name", name) });
+  if (secret) return secret.value;
   const [row] = await store.serverSecrets.upsert([{ name, created_at: clock.iso(), value: random.token(32) }], {
     on: ["name"],
     set: [],

@@ -21,24 +21,24 @@ export async function removeUnused(
   const before = new Map(
     (await store.unusedRows.pick(["row_id", "since"], { where: ofTable })).map(({ row_id, since }) => [row_id, since]),
   );
-  const forget = (some: readonly number[]) => store.unusedRows.delete(and(ofTable, oneOf("row_id", some)));
+  const forget = (ids: readonly number[]) => store.unusedRows.delete(and(ofTable, oneOf("row_id", ids)));
 
   const unused = new Set(ids);
   const usedAgain = [...before.keys()].filter((id) => !unused.has(id));
-  for (const some of batches(usedAgain)) await forget(some);
+  for (const batch of batches(usedAgain)) await forget(batch);
 
   const since = clock.iso();
-  for (const some of batches(ids.filter((id) => !before.has(id))))
+  for (const batch of batches(ids.filter((id) => !before.has(id))))
     await store.unusedRows.upsert(
-      some.map((row_id) => ({ table_name: table, row_id, since })),
+      batch.map((row_id) => ({ table_name: table, row_id, since })),
       { on: ["table_name", "row_id"], set: [], returning: [] },
     );
 
   const limit = isoAt(clock.now() - UNUSED_FOR);
   let removed = 0;
-  for (const some of batches(ids.filter((id) => (before.get(id) ?? since) <= limit))) {
-    removed += await remove(some);
-    await forget(some);
+  for (const batch of batches(ids.filter((id) => (before.get(id) ?? since) <= limit))) {
+    removed += await remove(batch);
+    await forget(batch);
   }
   return removed;
 }

@@ -69,23 +69,23 @@ function clean(table: string, column: string, spec: ColumnSpec, value: unknown):
  * Builds a complete row from the input of an insert: defaults filled in, values checked and cleaned, keys in declared
  * order.
  */
-export function wholeRow(table: Table, given: Record<string, unknown>): Record<string, unknown> {
+export function wholeRow(table: Table, input: Record<string, unknown>): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   for (const [name, spec] of table.specs) {
-    const value = given[name];
+    const value = input[name];
     if (value !== undefined) row[name] = clean(table.name, name, spec, value);
     else if (spec.hasFallback) row[name] = spec.fallback;
     else throw new BadRow(`${table.name}.${name}: missing`);
   }
-  for (const name in given)
+  for (const name in input)
     if (!(name in table.columns) && name !== "revision") throw new BadRow(`${table.name}.${name}: no such column`);
   return row;
 }
 
 /** Checks and cleans the columns of an update. Undefined keys are left out. */
-export function partRow(table: Table, given: Record<string, unknown>): Record<string, unknown> {
+export function partRow(table: Table, change: Record<string, unknown>): Record<string, unknown> {
   const row: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(change)) {
     if (value === undefined) continue;
     const column = table.columns[name];
     if (!column) throw new BadRow(`${table.name}.${name}: no such column`);

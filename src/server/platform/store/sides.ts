@@ -35,12 +35,12 @@ export interface Batch<R, S> {
 
 /** The sides to read, with their names. Throws if one does not have the ids of `table`. */
 export function readSides(table: Table, sides: Sides): [name: string, side: Side][] {
-  const found: [string, Side][] = [];
+  const selected: [string, Side][] = [];
   for (const [name, side] of Object.entries(sides)) {
     if (side === undefined) continue;
     if (side.table.columns.id?.spec.to !== table.name)
       throw new Error(`${side.table.name} does not have the ids of ${table.name}`);
-    found.push([name, side]);
+    selected.push([name, side]);
   }
-  return found;
+  return selected;
 }

@@ -2,7 +2,7 @@ import type { Histogram } from "prom-client";
 import type { Collections, Store, Tables, Tx, TxOptions } from "./store.ts";
 
 type Seconds = Histogram<"table" | "operation">;
-type Method = (...given: unknown[]) => unknown;
+type Method = (...args: unknown[]) => unknown;
 
 /** Wraps a store and records the duration of each operation and transaction. */
 export function timed<S extends Tables>(store: Store<S>, seconds: Seconds): Store<S> {
@@ -23,19 +23,19 @@ function watch<S extends Tables, T extends Tx<S>>(target: T, tables: ReadonlySet
   return watchCollections<S, T>(target, tables, seconds, { tx, readTogether });
 }
 
-/** `own`: what replaces members of the target. */
+/** `overrides`: what replaces members of the target. */
 function watchCollections<S extends Tables, T extends Collections<S>>(
   target: T,
   tables: ReadonlySet<PropertyKey>,
   seconds: Seconds,
-  own: Readonly<Record<PropertyKey, unknown>> = {},
+  overrides: Readonly<Record<PropertyKey, unknown>> = {},
 ): T {
   const collections = new Map<PropertyKey, object>();
   return new Proxy(target, {
     get(_, name) {
-      if (Object.hasOwn(own, name)) return own[name];
-      const known = collections.get(name);
-      if (known) return known;
+      if (Object.hasOwn(overrides, name)) return overrides[name];
+      const cached = collections.get(name);
+      if (cached) return cached;
       const value: unknown = Reflect.get(target, name, target);
       if (tables.has(name)) {
         const collection = watchCollection(value as object, String(name), seconds);
@@ -51,8 +51,8 @@ function watchCollection(collection: object, table: string, seconds: Seconds): o
   const methods = new Map<PropertyKey, Method>();
   return new Proxy(collection, {
     get(_, name) {
-      const known = methods.get(name);
-      if (known) return known;
+      const cached = methods.get(name);
+      if (cached) return cached;
       const value: unknown = Reflect.get(collection, name, collection);
       if (typeof value !== "function") return value;
       const call: Method = value.bind(collection);
@@ -67,10 +67,10 @@ function watchCollection(collection: object, table: string, seconds: Seconds): o
 
 const observed =
   (call: Method, seconds: Seconds, labels: { table: string; operation: string }): Method =>
-  async (...given) => {
+  async (...args) => {
     const started = performance.now();
     try {
-      return await call(...given);
+      return await call(...args);
     } finally {
       seconds.observe(labels, (performance.now() - started) / 1000);
     }

@@ -24,7 +24,7 @@ const WRITES = ["insert", "insertMany", "upsert", "update", "updateEach", "delet
 
 const isCollection = (value: unknown): boolean => typeof value === "object" && value !== null && "table" in value;
 
-type Operation = (...given: unknown[]) => Promise<unknown>;
+type Operation = (...args: unknown[]) => Promise<unknown>;
 
 /**
  * Uses one transaction from the first write to the end, so that the work sees what its own transactions have
@@ -80,21 +80,21 @@ export function startTrial<S extends Tables>(real: Tx<S>): Trial<S> {
       (target[name] as unknown as Record<string, Operation>)[method]!.bind(target[name]);
     const reads = READS.map((method): [string, Operation] => [
       method,
-      async (...given) => operation(await current(), method)(...given),
+      async (...args) => operation(await current(), method)(...args),
     ]);
     const writes = WRITES.map((method): [string, Operation] => [
       method,
-      async (...given) => operation(await open(), method)(...given),
+      async (...args) => operation(await open(), method)(...args),
     ]);
     return {
       ...Object.fromEntries([...reads, ...writes]),
       table: real[name].table,
       // Opens the transaction, because the caller may write between two pages.
-      async *pages(...given: Parameters<Collection["pages"]>) {
-        yield* (ended ? real : await open())[name].pages(...given);
+      async *pages(...args: Parameters<Collection["pages"]>) {
+        yield* (ended ? real : await open())[name].pages(...args);
       },
-      async *batches(...given: Parameters<Collection["batches"]>) {
-        yield* (ended ? real : await open())[name].batches(...given);
+      async *batches(...args: Parameters<Collection["batches"]>) {
+        yield* (ended ? real : await open())[name].batches(...args);
       },
     } as unknown as Collection;
   }
@@ -112,11 +112,11 @@ export function startTrial<S extends Tables>(real: Tx<S>): Trial<S> {
   const store = new Proxy(control, {
     get(target, name) {
       if (name in target) return Reflect.get(target, name);
-      const known = collections.get(name);
-      if (known || !isCollection(Reflect.get(real, name))) return known;
-      const made = collection(name as keyof S & string);
-      collections.set(name, made);
-      return made;
+      const cached = collections.get(name);
+      if (cached || !isCollection(Reflect.get(real, name))) return cached;
+      const created = collection(name as keyof S & string);
+      collections.set(name, created);
+      return created;
     },
   }) as Tx<S>;
   return { store, end };

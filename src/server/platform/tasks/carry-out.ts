@@ -30,8 +30,8 @@ export async function carryOut(
   row: TaskRow & Lease,
   stop: AbortSignal,
 ): Promise<Result> {
-  const own = asService(ctx, row);
-  const { store, clock, log } = own;
+  const inside = asService(ctx, row);
+  const { store, clock, log } = inside;
   const mine = and(eq("id", row.id), eq("state", "running"), heldBy(row));
   const payload = (await store.taskPayloads.get(row.id))?.payload;
 
@@ -39,22 +39,22 @@ export async function carryOut(
     await store.tx(async (tx) => {
       await hold(tx, { ...outcome, finished_at: clock.iso(), retry_at: null, ...noLease });
       await tx.taskPayloads.delete(eq("id", row.id));
-      await kind.ended?.(within(own, tx), payload, outcome);
+      await kind.ended?.(within(inside, tx), payload, outcome);
     });
     return outcome;
   }
   async function hold(tx: ServerTx, set: Partial<TaskRow>, where = mine): Promise<void> {
     if ((await tx.tasks.update({ where, set })) === 0) throw new LeaseLost();
   }
-  const wanted = and(mine, eq("cancel_requested", false));
+  const mayGoOn = and(mine, eq("cancel_requested", false));
 
   try {
     return await whileHeld(
-      own,
+      inside,
       (set) => store.tasks.update({ where: mine, set }),
       stop,
       async (signal) => {
-        const requester = await requesterOf(own, row);
+        const requester = await requesterOf(inside, row);
         await kind.run(requester, {
           payload,
           progress: row.progress,
@@ -62,8 +62,8 @@ export async function carryOut(
           async step(progress, work) {
             if (signal.aborted) throw stop.aborted ? new TaskStopped() : new LeaseLost();
             return store.tx(async (tx) => {
-              await hold(tx, { progress, runner_until: isoAt(clock.now() + LEASE) }, wanted);
-              if (!hasSameRoles(requester, await requesterOf(within(own, tx), row))) throw new RolesChanged();
+              await hold(tx, { progress, runner_until: isoAt(clock.now() + LEASE) }, mayGoOn);
+              if (!hasSameRoles(requester, await requesterOf(within(inside, tx), row))) throw new RolesChanged();
               return work(tx);
             });
           },

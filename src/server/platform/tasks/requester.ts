@@ -23,13 +23,13 @@ export const asService = (ctx: Context, { id }: Pick<TaskRow, "id">): Context =>
 
 /** The context in which the task runs. */
 export async function requesterOf(
-  own: Context,
+  service: Context,
   row: Pick<TaskRow, "requested_by" | "requester_email">,
 ): Promise<Context> {
-  if (row.requester_email === "") return own;
-  const found = await contextOf(own, row.requested_by);
-  if (!found) throw badRequest(REQUESTER_GONE);
-  return found;
+  if (row.requester_email === "") return service;
+  const requester = await contextOf(service, row.requested_by);
+  if (!requester) throw badRequest(REQUESTER_GONE);
+  return requester;
 }
 
 /** Whether nothing has changed of what decides what the user may do. */

@@ -39,12 +39,12 @@ export async function startTasks(
   const latestRetry = () => isoAt(services.clock.now() + 2 * PAUSE_MAX);
 
   async function startFree(): Promise<void> {
-    const found = await store.tasks.pick(["id", "kind"], {
+    const tasks = await store.tasks.pick(["id", "kind"], {
       where: waiting(),
       order: [{ column: "id", direction: "asc" }],
       limit: 100,
     });
-    for (const { id, kind: name } of found) {
+    for (const { id, kind: name } of tasks) {
       if (stopping.signal.aborted || running.size >= MAX_CONCURRENT) return;
       const kind = byName.get(name);
       if (!kind || countOf(name) >= MAX_CONCURRENT_PER_KIND) continue;

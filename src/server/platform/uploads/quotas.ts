@@ -15,10 +15,10 @@ export async function checkQuotas(
     return (await store.uploads.pick(["size"], { where })).reduce((sum, row) => sum + row.size, 0);
   };
   const { upload_max_per_user, upload_max_per_team } = settings;
-  const own = await sizeOf([user.id]);
-  if (own + size > upload_max_per_user)
+  const used = await sizeOf([user.id]);
+  if (used + size > upload_max_per_user)
     throw quotaExceeded(
-      `you have uploads of ${binarySizeText(own)}, and may have ${binarySizeText(upload_max_per_user)}: ${NEXT}`,
+      `you have uploads of ${binarySizeText(used)}, and may have ${binarySizeText(upload_max_per_user)}: ${NEXT}`,
     );
   if (user.global_role !== null) return;
   for (const { id } of user.teams) {

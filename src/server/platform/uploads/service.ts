@@ -29,12 +29,12 @@ export const piecesOf = (id: number): string => `${PIECE_KEYS}${id}/`;
 export const expiryFrom = (now: number): string => isoAt(now + KEPT_FOR);
 
 const alive = ({ clock }: Pick<Caller, "clock">): Predicate => gt("expires_at", clock.iso());
-const own = (caller: Caller): Predicate => and(eq("user_id", caller.user.id), alive(caller));
+const ownUploads = (caller: Caller): Predicate => and(eq("user_id", caller.user.id), alive(caller));
 
 export async function listUploads(ctx: Context, { all_users, ...query }: z.output<typeof uploadsApi.list.query>) {
   if (all_users && !may(ctx.user, "files:manage", null))
     throw forbiddenFor("only global admins may see the uploads of all users");
-  const { rows, meta } = await page(ctx.store.uploads, query, all_users ? alive(ctx) : own(ctx));
+  const { rows, meta } = await page(ctx.store.uploads, query, all_users ? alive(ctx) : ownUploads(ctx));
   return { uploads: await uploadsOnWire(ctx, rows), meta };
 }
 
@@ -45,7 +45,7 @@ export async function getUpload(ctx: Caller, id: number): Promise<Upload> {
 
 /** Throws 404 for sessions that the caller may not see, and for those that have expired. */
 async function visibleUpload(ctx: Caller, id: number): Promise<UploadRow> {
-  const visible = may(ctx.user, "files:manage", null) ? alive(ctx) : own(ctx);
+  const visible = may(ctx.user, "files:manage", null) ? alive(ctx) : ownUploads(ctx);
   const upload = await ctx.store.uploads.first({ where: and(eq("id", id), visible) });
   if (upload === null) throw notFound("upload", id);
   return upload;
@@ -74,7 +74,7 @@ async function uploadsOnWire({ store }: Caller, rows: readonly UploadRow[]): Pro
 
 /** Throws 404 for sessions of others, and for those that have expired. */
 export async function ownUpload(ctx: Caller, id: number): Promise<UploadRow> {
-  const upload = await ctx.store.uploads.first({ where: and(eq("id", id), own(ctx)) });
+  const upload = await ctx.store.uploads.first({ where: and(eq("id", id), ownUploads(ctx)) });
   if (upload === null) throw notFound("upload", id);
   return upload;
 }
@@ -94,23 +94,23 @@ export const moved = async (ctx: Caller, { id }: UploadRow) => movedTo(await own
  */
 export async function beginUpload(
   ctx: Context,
-  { name, size, ...given }: CreateUpload,
+  { name, size, ...file }: CreateUpload,
 ): Promise<{ upload: Upload; isNew: boolean }> {
   const { store, user, clock, blobs } = ctx;
   await blobs.checkRoom(size);
-  const sha256 = given.sha256 ?? null;
-  const modified_at = given.modified_at ?? null;
+  const sha256 = file.sha256 ?? null;
+  const modified_at = file.modified_at ?? null;
   return store.tx(
     async (tx) => {
       const inside = within(ctx, tx);
       const same = sha256 === null ? sameFile(name, modified_at) : eq("sha256", sha256);
-      const known = same && (await tx.uploads.first({ where: and(own(inside), eq("size", size), same) }));
-      if (known !== null) {
-        if (known.name !== name) await tx.uploads.update({ where: eq("id", known.id), set: { name } });
-        const [upload] = await uploadsOnWire(inside, [{ ...known, name }]);
+      const existing = same && (await tx.uploads.first({ where: and(ownUploads(inside), eq("size", size), same) }));
+      if (existing !== null) {
+        if (existing.name !== name) await tx.uploads.update({ where: eq("id", existing.id), set: { name } });
+        const [upload] = await uploadsOnWire(inside, [{ ...existing, name }]);
         return { upload: upload!, isNew: false };
       }
-      const open = await tx.uploads.count(and(own(inside), isNull("file_id")));
+      const open = await tx.uploads.count(and(ownUploads(inside), isNull("file_id")));
       if (open >= MAX_OPEN)
         throw conflict(`you have ${open} unfinished uploads; finish or delete one of them, or wait until they expire`);
       await checkQuotas(inside, size);
@@ -156,7 +156,7 @@ export async function uploadedFile(ctx: Context, id: number): Promise<UploadedFi
 
 /** The ids of files with these digests that the caller has uploaded, by digest. */
 export async function completeUploads(ctx: Caller, digests: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const where = and(own(ctx), oneOf("sha256", digests), not(isNull("file_id")));
+  const where = and(ownUploads(ctx), oneOf("sha256", digests), not(isNull("file_id")));
   const rows = await ctx.store.uploads.pick(["sha256"], { where });
   return filesOf(
     ctx,

@@ -41,10 +41,10 @@ function partsOf(version: string): Part[] {
     .replace(/\+.*$/, "")
     .replace(LEADING_WORD, "")
     .replace(/^\s*(?:version|ver|v|r)?[\s.]*(?=\d)/, "");
-  const found = plain.match(/\d+|[a-z]+/g) ?? [];
-  const parts = found.map((text, at): Part => {
+  const matches = plain.match(/\d+|[a-z]+/g) ?? [];
+  const parts = matches.map((text, at): Part => {
     if (text >= "0" && text < ":") return { order: 0, text };
-    const next = found[at + 1];
+    const next = matches[at + 1];
     const isAlone = text.length === 1 && (next === undefined || !(next >= "0" && next < ":"));
     return {
       order: isAlone ? LETTER_WITHOUT_NUMBER : (before[text] ?? LETTER_WITHOUT_NUMBER),

@@ -23,14 +23,14 @@ const localKey = (part: string): string => (/^\d+$/.test(part) ? `)${digitsKey(p
 
 /** A text that sorts as PEP 440. */
 export function pep440Key(version: string): string {
-  const found = BEGINNING.exec(version);
-  if (!found?.groups) return `${NO_VERSION}${version.toLowerCase()}`;
-  const { epoch = "", release = "", pre, preNumber, postDash, post, postNumber, dev, devNumber, local } = found.groups;
+  const match = BEGINNING.exec(version);
+  if (!match?.groups) return `${NO_VERSION}${version.toLowerCase()}`;
+  const { epoch = "", release = "", pre, preNumber, postDash, post, postNumber, dev, devNumber, local } = match.groups;
   const after = postDash ?? (post === undefined ? undefined : (postNumber ?? ""));
   const kind =
     pre !== undefined ? kinds[pre.toLowerCase()]! : dev !== undefined && after === undefined ? DEV_ONLY : RELEASE;
   const parts = local?.toLowerCase().split(/[-_.]/);
-  const rest = version.slice(found[0].length);
+  const rest = version.slice(match[0].length);
   let key = digitsKey(epoch) + numbersKey(release) + kind + digitsKey(preNumber ?? "");
   key += after === undefined ? ABSENT_FIRST : PRESENT + digitsKey(after);
   key += dev === undefined ? ABSENT_LAST : PRESENT + digitsKey(devNumber ?? "");

@@ -10,22 +10,28 @@ function compareSegments(a: string, b: string): number {
   const left = a.match(PARTS) ?? [];
   const right = b.match(PARTS) ?? [];
   for (let i = 0; i < left.length || i < right.length; i++) {
-    const one = left[i];
+    const character = left[i];
     const other = right[i];
-    if (one === "~" || other === "~") {
-      if (one === other) continue;
-      return one === "~" ? -1 : 1;
+    if (character === "~" || other === "~") {
+      if (character === other) continue;
+      return character === "~" ? -1 : 1;
     }
-    if (one === "^" || other === "^") {
-      if (one === other) continue;
-      if (one === undefined) return -1;
+    if (character === "^" || other === "^") {
+      if (character === other) continue;
+      if (character === undefined) return -1;
       if (other === undefined) return 1;
-      return one === "^" ? -1 : 1;
+      return character === "^" ? -1 : 1;
     }
-    if (one === undefined) return -1;
+    if (character === undefined) return -1;
     if (other === undefined) return 1;
-    if (isDigits(one) !== isDigits(other)) return isDigits(one) ? 1 : -1;
-    const difference = isDigits(one) ? compareDigits(one, other) : one < other ? -1 : one > other ? 1 : 0;
+    if (isDigits(character) !== isDigits(other)) return isDigits(character) ? 1 : -1;
+    const difference = isDigits(character)
+      ? compareDigits(character, other)
+      : character < other
+        ? -1
+        : character > other
+          ? 1
+          : 0;
     if (difference !== 0) return difference;
   }
   return 0;

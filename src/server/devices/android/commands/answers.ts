@@ -36,9 +36,9 @@ export type VendorOperation = z.output<typeof VendorOperation>;
 
 /** A message of the type COMMAND. */
 export async function takeCommandMessage(ctx: Context, data: unknown): Promise<void> {
-  const found = VendorOperation.safeParse(data);
-  if (!found.success) throw badRequest("the data is not an operation of the Android Management API", "data");
-  await takeVendorOperation(ctx, found.data, data);
+  const operation = VendorOperation.safeParse(data);
+  if (!operation.success) throw badRequest("the data is not an operation of the Android Management API", "data");
+  await takeVendorOperation(ctx, operation.data, data);
 }
 
 /** `raw`: the operation as the vendor has sent it. */
@@ -50,7 +50,7 @@ export async function takeVendorOperation(ctx: Context, operation: VendorOperati
   if (!device) return;
   await markSeen(ctx, device.host_id);
   if (!operation.done) return;
-  const own = await ctx.store.tx(async (store) => {
+  const ownership = await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const command = await store.androidCommands.first({ where: eq("name", operation.name) });
     const row = command && (await store.operations.get(command.id));
@@ -59,8 +59,9 @@ export async function takeVendorOperation(ctx: Context, operation: VendorOperati
     return "yes";
   }, operationLock(device.host_id));
   // The device was faster than the reply to the request that has passed on the command: the message is sent again.
-  if (own === "maybe") throw unavailable("a command of this device is being sent");
-  if (own === "no") ctx.log.warn({ operation: operation.name }, "an unknown command of an Android device was answered");
+  if (ownership === "maybe") throw unavailable("a command of this device is being sent");
+  if (ownership === "no")
+    ctx.log.warn({ operation: operation.name }, "an unknown command of an Android device was answered");
 }
 
 async function isBeingSent({ store }: Context, hostId: number): Promise<boolean> {

@@ -39,9 +39,9 @@ export async function wantCommands(
   hostIds: readonly number[],
 ): Promise<void> {
   if (hostIds.length === 0) return;
-  for await (const some of parts(hostIds))
+  for await (const batch of parts(hostIds))
     await store.androidCommandQueues.upsert(
-      some.map((id) => ({ id, wanted: random.uuid(), due: true, retry_at: null, failures: 0, ...noLease })),
+      batch.map((id) => ({ id, wanted: random.uuid(), due: true, retry_at: null, failures: 0, ...noLease })),
       { on: ["id"], set: ["wanted", "due", "retry_at", "failures"], returning: [] },
     );
   await store.notify(channels.androidCommands, "");

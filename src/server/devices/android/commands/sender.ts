@@ -27,17 +27,17 @@ const commandSending: Sending = {
   send,
 };
 
-async function send(services: Services, hostId: number, own: Predicate, signal: AbortSignal): Promise<void> {
+async function send(services: Services, hostId: number, claimed: Predicate, signal: AbortSignal): Promise<void> {
   const { store } = services;
   const ctx = serviceContext(services);
-  const row = await store.androidCommandQueues.first({ where: own });
+  const row = await store.androidCommandQueues.first({ where: claimed });
   if (!row) return;
   const device = await store.androidDevices.first({ where: eq("host_id", hostId) });
   for (let next = device && (await nextUnsent(ctx, hostId)); next; next = await nextUnsent(ctx, hostId)) {
     if (signal.aborted) return;
     await pass(ctx, device!, next);
   }
-  await store.androidCommandQueues.update({ where: and(own, eq("wanted", row.wanted)), set: sentAll });
+  await store.androidCommandQueues.update({ where: and(claimed, eq("wanted", row.wanted)), set: sentAll });
 }
 
 interface Unsent {

@@ -8,18 +8,18 @@ const SECRET = /^(newPassword|password|\w*PasswordToken)$/;
 /** The value with a mask in place of its passwords, at any depth. */
 export function masked(value: unknown): { readonly value: unknown; readonly isMasked: boolean } {
   let isMasked = false;
-  const any = (one: unknown): unknown =>
-    Array.isArray(one)
-      ? one.map(any)
-      : isRecord(one)
+  const any = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map(any)
+      : isRecord(value)
         ? Object.fromEntries(
-            Object.entries(one).map(([key, member]) => {
+            Object.entries(value).map(([key, member]) => {
               if (!SECRET.test(key)) return [key, any(member)];
               isMasked = true;
               return [key, MASK];
             }),
           )
-        : one;
+        : value;
   const shown = any(value);
   return { value: shown, isMasked };
 }

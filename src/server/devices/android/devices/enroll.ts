@@ -31,12 +31,12 @@ interface AndroidRequest extends EnrollRequest {
 }
 
 /** A device reports its id itself: it may be that of a computer, or of a device with another serial number. */
-function isAnotherDevice(device: AndroidDevice, known: HostRow): boolean {
+function isAnotherDevice(device: AndroidDevice, host: HostRow): boolean {
   const { uuid, serial } = identityOf(device);
   // The id of a personal device takes the place of its serial number.
   const isSerial = (text: string) => text !== "" && text !== uuid;
-  const isOtherSerial = isSerial(serial) && isSerial(known.hardware_serial) && serial !== known.hardware_serial;
-  return known.platform !== "android" || isOtherSerial;
+  const isOtherSerial = isSerial(serial) && isSerial(host.hardware_serial) && serial !== host.hardware_serial;
+  return host.platform !== "android" || isOtherSerial;
 }
 
 const androidKind = (): EnrollmentKind<AndroidRequest> => ({
@@ -111,8 +111,8 @@ export async function enrollDevice(ctx: Context, device: AndroidDevice): Promise
   const { uuid } = identityOf(device);
   const earlier = await earlierHost(ctx, device);
   if (earlier !== null && (await isReplaced(ctx, earlier.id, device))) return null;
-  const known = earlier === null ? {} : { hostId: earlier.id };
-  const request = { identifier: earlier?.identifier ?? uuid, ...known, teamId, isProved: false, address: "", device };
+  const target = earlier === null ? {} : { hostId: earlier.id };
+  const request = { identifier: earlier?.identifier ?? uuid, ...target, teamId, isProved: false, address: "", device };
   const outcome = await ctx.running.of(androidEnrollment).enroll(request);
   if ("refused" in outcome) {
     ctx.log.warn({ device: device.name, reason: outcome.reason }, "an Android device was refused");
@@ -122,8 +122,8 @@ export async function enrollDevice(ctx: Context, device: AndroidDevice): Promise
   const personal = isPersonal(device);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    const known = await deviceNamed(inside, device.name);
-    if (known?.host_id === host.id) return known;
+    const enrolled = await deviceNamed(inside, device.name);
+    if (enrolled?.host_id === host.id) return enrolled;
     await dropCommands(inside, [host.id], ANDROID_LANE);
     await forgetProfiles(inside, [host.id]);
     await forgetActions(inside, host.id);

@@ -28,15 +28,15 @@ interface TokenRequest {
   readonly fully_managed: boolean;
 }
 
-export async function createEnrollmentToken(ctx: Context, asked: TokenRequest): Promise<AndroidEnrollment> {
-  const found = await checkEnrollSecret(ctx, asked.enroll_secret, ctx);
-  if ("wait" in found) {
-    if (found.wait > 0) throw limitExceeded(found.wait);
+export async function createEnrollmentToken(ctx: Context, request: TokenRequest): Promise<AndroidEnrollment> {
+  const check = await checkEnrollSecret(ctx, request.enroll_secret, ctx);
+  if ("wait" in check) {
+    if (check.wait > 0) throw limitExceeded(check.wait);
     throw invalid("enroll_secret", "is not an enroll secret of this server");
   }
   const { name } = await requireEnterprise(ctx);
-  await countForSecret(ctx, "enrollment tokens", found.secretHash);
-  const note = await new SignJWT({ team: found.teamId })
+  await countForSecret(ctx, "enrollment tokens", check.secretHash);
+  const note = await new SignJWT({ team: check.teamId })
     .setProtectedHeader({ alg: "HS256" })
     .setAudience(AUDIENCE)
     .setExpirationTime(Math.floor((ctx.clock.now() + NOTE_LASTS) / 1000))
@@ -45,7 +45,7 @@ export async function createEnrollmentToken(ctx: Context, asked: TokenRequest): 
     androidClient(ctx).createToken(name, {
       policyName: `${name}/policies/${DEFAULT_POLICY}`,
       additionalData: note,
-      isPersonal: !asked.fully_managed,
+      isPersonal: !request.fully_managed,
       seconds: TOKEN_SECONDS,
     }),
   );

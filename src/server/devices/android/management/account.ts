@@ -34,10 +34,10 @@ async function loadAccount({
     throw new BadSetting(`android_service_account: ${error.message}`);
   });
   try {
-    const found = File.parse(JSON.parse(text));
-    const key = createPrivateKey(found.private_key);
+    const file = File.parse(JSON.parse(text));
+    const key = createPrivateKey(file.private_key);
     if (key.asymmetricKeyType !== "rsa") throw new Error("the key is not an RSA key");
-    return { email: found.client_email, projectId: found.project_id, keyId: found.private_key_id, key };
+    return { email: file.client_email, projectId: file.project_id, keyId: file.private_key_id, key };
   } catch {
     throw new BadSetting(`android_service_account: ${file} is not the JSON key of a service account`);
   }

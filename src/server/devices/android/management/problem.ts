@@ -45,8 +45,8 @@ export function problemOf({ status, headers, body }: OutboundReply, what: string
 
 function reasonIn(body: Buffer): string {
   try {
-    const found = Failure.safeParse(JSON.parse(body.toString("utf8")));
-    return found.success ? printable(found.data.error.message.slice(0, MESSAGE_MAX)) : "";
+    const failure = Failure.safeParse(JSON.parse(body.toString("utf8")));
+    return failure.success ? printable(failure.data.error.message.slice(0, MESSAGE_MAX)) : "";
   } catch {
     return "";
   }

@@ -14,12 +14,12 @@ type Deps = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
 
 export async function accessToken(services: Deps, account: ServiceAccount): Promise<string> {
   const { running, clock } = services;
-  const known = running.of(tokens).get(account.email);
-  if (known && known.until > clock.now()) return known.text;
-  const asked = await askForToken(services, account, { scope: SCOPE });
-  if ("refusal" in asked) throw problemOf(asked.refusal, "the token service");
-  running.of(tokens).set(account.email, asked.token);
-  return asked.token.text;
+  const cached = running.of(tokens).get(account.email);
+  if (cached && cached.until > clock.now()) return cached.text;
+  const answer = await askForToken(services, account, { scope: SCOPE });
+  if ("refusal" in answer) throw problemOf(answer.refusal, "the token service");
+  running.of(tokens).set(account.email, answer.token);
+  return answer.token.text;
 }
 
 /** After the service has refused it. */

@@ -86,9 +86,10 @@ export function withAgentApp(
     delegatedScopes: ["CERT_INSTALL"],
     managedConfiguration: { ...configuration, certificate_templates, host_uuid },
   };
-  const given: unknown[] = Array.isArray(policy.applications) ? policy.applications : [];
-  const isOwn = (one: unknown) => (one as { packageName?: unknown } | null)?.packageName === packageName;
-  return { ...policy, applications: [...given.filter((one) => !isOwn(one)), app] };
+  const applications: unknown[] = Array.isArray(policy.applications) ? policy.applications : [];
+  const isOwn = (application: unknown) =>
+    (application as { packageName?: unknown } | null)?.packageName === packageName;
+  return { ...policy, applications: [...applications.filter((application) => !isOwn(application)), app] };
 }
 
 const managed = and(eq("platform", "android"), exists(hostMdm, "id", eq("connected_to_svc", true)));
@@ -101,9 +102,9 @@ async function sendToAgents(services: Services, signal?: AbortSignal): Promise<v
   const ctx = serviceContext(services, "agents of Android devices");
   if (!(await ctx.config.current()).mdm.android_enabled_and_configured) return;
   const teams: (number | null)[] = [null, ...(await ctx.store.teams.pick(["id"], {})).map(({ id }) => id)];
-  const wanted: { team: number | null; digest: string }[] = [];
-  for (const team of teams) wanted.push({ team, digest: (await agentOfTeam(ctx, team)).digest });
-  for (const [digest, same] of groupBy(wanted, (one) => one.digest)) {
+  const agents: { team: number | null; digest: string }[] = [];
+  for (const team of teams) agents.push({ team, digest: (await agentOfTeam(ctx, team)).digest });
+  for (const [digest, same] of groupBy(agents, (agent) => agent.digest)) {
     const ids = same.flatMap(({ team }) => team ?? []);
     const ofTeams = or(oneOf("team_id", ids), ...(same.some(({ team }) => team === null) ? [isNull("team_id")] : []));
     const isTold = exists(androidPolicies, "id", or(eq("agent", digest), eq("due", true)));
@@ -145,7 +146,7 @@ export const androidAgentJob: Job = {
     await ctx.store.tx(async (store) => {
       const inside = within(ctx, store);
       const hostIds = new Set([...(await templatesMissed(inside)), ...(await templatesEnding(inside))]);
-      for await (const some of parts([...hostIds])) await wantPolicies(inside, some);
+      for await (const batch of parts([...hostIds])) await wantPolicies(inside, batch);
     });
   },
 };

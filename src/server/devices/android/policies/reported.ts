@@ -31,9 +31,9 @@ const isAgent = ({ settings }: Context, name: string) => name !== "" && name ===
 
 /** Once the device has applied what was sent last, every profile of it is verified, or has failed. */
 export async function policyReported(ctx: Context, { host_id }: Device, device: ReportedPolicy): Promise<void> {
-  const own = policyNameOf(device.name);
-  if (device.policyName !== "" && device.policyName !== own) return giveBack(ctx, host_id);
-  if (device.appliedPolicyName !== own) return;
+  const ownName = policyNameOf(device.name);
+  if (device.policyName !== "" && device.policyName !== ownName) return giveBack(ctx, host_id);
+  if (device.appliedPolicyName !== ownName) return;
   await ctx.store.tx(async (store) => {
     const policy = await store.androidPolicies.get(host_id);
     // More is to be sent: the device reports again after it has applied that.
@@ -41,13 +41,15 @@ export async function policyReported(ctx: Context, { host_id }: Device, device: 
     const { rows, settings, replaced } = await policyOfHost(store, host_id);
     // The agent's app is not part of any profile.
     const details = device.nonComplianceDetails.filter(({ packageName }) => !isAgent(ctx, packageName));
-    const reasons = new Map(details.map((one) => [one.settingName.split(".")[0]!, one]));
+    const reasons = new Map(details.map((nonCompliance) => [nonCompliance.settingName.split(".")[0]!, nonCompliance]));
     const events: { row: HostProfileRow; event: ProfileEvent }[] = rows.map((row) => {
       const problems = [
         ...[...(replaced.get(row.id) ?? [])].map(([setting, by]) => `${setting} is replaced by the profile ${by}.`),
         ...(settings.get(row.id) ?? []).flatMap((setting) => {
-          const found = reasons.get(setting);
-          return found ? [`${setting} is not applied: ${found.nonComplianceReason || "no reason was given"}.`] : [];
+          const nonCompliance = reasons.get(setting);
+          return nonCompliance
+            ? [`${setting} is not applied: ${nonCompliance.nonComplianceReason || "no reason was given"}.`]
+            : [];
         }),
       ];
       const state = problems.length === 0 ? "active" : "invalid";

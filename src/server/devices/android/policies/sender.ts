@@ -22,12 +22,12 @@ const policySending: Sending = {
   send,
 };
 
-async function send(services: Services, hostId: number, own: Predicate): Promise<void> {
+async function send(services: Services, hostId: number, claimed: Predicate): Promise<void> {
   const { store } = services;
   const device = await store.androidDevices.first({ where: eq("host_id", hostId) });
-  const row = await store.androidPolicies.first({ where: own });
+  const row = await store.androidPolicies.first({ where: claimed });
   if (!row) return;
-  if (!device) return void (await store.androidPolicies.update({ where: own, set: { due: false } }));
+  if (!device) return void (await store.androidPolicies.update({ where: claimed, set: { due: false } }));
   const [host] = await store.hosts.pick(["id", "team_id", "uuid", "label_updated_at"], { where: eq("id", hostId) });
   if (!host) return;
   const agent = await agentOfTeam(services, host.team_id);
@@ -39,8 +39,8 @@ async function send(services: Services, hostId: number, own: Predicate): Promise
     const version = await deliver(androidClient(services), { device: device.name, policy, isFirst: row.version === 0 });
     await templatesSent(services, hostId, agent.templateIds);
     const set = { version, agent: agent.digest, failures: 0, retry_at: null };
-    await store.androidPolicies.update({ where: own, set });
-    await store.androidPolicies.update({ where: and(own, eq("wanted", row.wanted)), set: sentAll });
+    await store.androidPolicies.update({ where: claimed, set });
+    await store.androidPolicies.update({ where: and(claimed, eq("wanted", row.wanted)), set: sentAll });
   } catch (error) {
     const isRefused = error instanceof AndroidError && error.problem === "refused";
     if (isRefused && (await dropRefused(services, hostId, error.message))) return;

@@ -56,17 +56,17 @@ export async function withStoreApps(
 ): Promise<Policy> {
   if (apps.length === 0) return policy;
   const memberOf = await labelsOfHost(store, host.id);
-  const own = apps.filter(
+  const teamApps = apps.filter(
     ({ scope }) => (scope.exclude_any.length === 0 || host.label_updated_at !== null) && inScope(memberOf, scope),
   );
-  const given: unknown[] = Array.isArray(policy.applications) ? policy.applications : [];
-  const nameOf = (one: unknown) => (isRecord(one) ? one.packageName : undefined);
-  const offered = new Map(own.map(({ entry }) => [entry.packageName, entry]));
-  const merged = given.map((one) => {
-    const entry = offered.get(String(nameOf(one)));
-    return entry && isRecord(one) ? { ...entry, ...one } : one;
+  const applications: unknown[] = Array.isArray(policy.applications) ? policy.applications : [];
+  const nameOf = (application: unknown) => (isRecord(application) ? application.packageName : undefined);
+  const offered = new Map(teamApps.map(({ entry }) => [entry.packageName, entry]));
+  const merged = applications.map((application) => {
+    const entry = offered.get(String(nameOf(application)));
+    return entry && isRecord(application) ? { ...entry, ...application } : application;
   });
-  const named = new Set(given.map(nameOf));
-  const more = own.flatMap(({ entry }) => (named.has(entry.packageName) ? [] : [entry]));
+  const named = new Set(applications.map(nameOf));
+  const more = teamApps.flatMap(({ entry }) => (named.has(entry.packageName) ? [] : [entry]));
   return merged.length + more.length === 0 ? policy : { ...policy, applications: [...merged, ...more] };
 }

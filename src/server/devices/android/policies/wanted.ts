@@ -11,9 +11,9 @@ export async function wantPolicies(
 ): Promise<void> {
   if (hostIds.length === 0) return;
   const state = { due: true, retry_at: null, failures: 0 };
-  for await (const some of parts(hostIds))
+  for await (const batch of parts(hostIds))
     await store.androidPolicies.upsert(
-      some.map((id) => ({ id, wanted: random.uuid(), ...state, ...noLease, version: 0 })),
+      batch.map((id) => ({ id, wanted: random.uuid(), ...state, ...noLease, version: 0 })),
       {
         on: ["id"],
         set: ["wanted", "due", "retry_at", "failures", ...(isNew ? (["version"] as const) : [])],

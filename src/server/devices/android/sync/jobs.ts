@@ -44,8 +44,8 @@ export const androidSync: Job = {
 async function readDevice(services: Services, row: AndroidDeviceRow): Promise<void> {
   const ctx = serviceContext(services);
   try {
-    const found = AndroidDevice.safeParse(await androidClient(services).device(row.name));
-    if (found.success) await takeDevice(ctx, found.data);
+    const parsed = AndroidDevice.safeParse(await androidClient(services).device(row.name));
+    if (parsed.success) await takeDevice(ctx, parsed.data);
     await readCommands(ctx, row);
   } catch (error) {
     if (!(error instanceof AndroidError)) throw error;
@@ -56,15 +56,15 @@ async function readDevice(services: Services, row: AndroidDeviceRow): Promise<vo
 
 async function readCommands(ctx: Context, { host_id }: AndroidDeviceRow): Promise<void> {
   const open = await openOperations(ctx.store, [host_id], ANDROID_LANE);
-  for (const { id, name } of await ctx.store.androidCommands.getMany(open.map((one) => one.id))) {
+  for (const { id, name } of await ctx.store.androidCommands.getMany(open.map((operation) => operation.id))) {
     const raw = await androidClient(ctx)
       .operation(name)
       .catch((error: unknown) => {
         if (error instanceof AndroidError && error.problem === "gone") return null;
         throw error;
       });
-    const found = VendorOperation.safeParse(raw);
+    const parsed = VendorOperation.safeParse(raw);
     if (raw === null) await answerLost(ctx, host_id, id);
-    else if (found.success && found.data.name === name) await takeVendorOperation(ctx, found.data, raw);
+    else if (parsed.success && parsed.data.name === name) await takeVendorOperation(ctx, parsed.data, raw);
   }
 }

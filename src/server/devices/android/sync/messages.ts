@@ -48,9 +48,9 @@ function parsed<T>(schema: z.ZodType<T>, text: string, field: string): T {
   } catch {
     throw badRequest(`the ${field} is not JSON`, field);
   }
-  const found = schema.safeParse(value);
-  if (!found.success) throw badRequest(`the ${field} is not a message of the Android Management API`, field);
-  return found.data;
+  const result = schema.safeParse(value);
+  if (!result.success) throw badRequest(`the ${field} is not a message of the Android Management API`, field);
+  return result.data;
 }
 
 function dataOf<T>(schema: z.ZodType<T>, data: string): T {
@@ -62,9 +62,9 @@ function dataOf<T>(schema: z.ZodType<T>, data: string): T {
 export async function takeDevice(ctx: Context, device: AndroidDevice): Promise<void> {
   const enterprise = await enterpriseRow(ctx.store);
   if (!enterprise || !device.name.startsWith(`${enterprise.name}/devices/`)) return;
-  const known = await deviceNamed(ctx, device.name);
-  if (hasLeft(device)) return known ? endDevice(ctx, known) : undefined;
-  const row = known ?? (await enrollDevice(ctx, device));
+  const existing = await deviceNamed(ctx, device.name);
+  if (hasLeft(device)) return existing ? endDevice(ctx, existing) : undefined;
+  const row = existing ?? (await enrollDevice(ctx, device));
   if (row === null || !(await isNewest(ctx, row, device))) return;
   await ctx.running.of(androidReports).add({ hostId: row.host_id, device });
   await markSeen(ctx, row.host_id);

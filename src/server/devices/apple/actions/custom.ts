@@ -109,19 +109,19 @@ const SECRET = /^(PIN|UnlockToken|BootstrapToken|\w*Password|passwordHash|Privat
 
 /** The command with a mask in place of its passwords, at any depth; null if it has none. */
 function masked(command: PlistDict): PlistDict | null {
-  let found = false;
+  let isFound = false;
   const dict = (value: PlistDict): PlistDict =>
     Object.fromEntries(
       Object.entries(value).map(([key, member]) => {
         if (!SECRET.test(key)) return [key, any(member)];
-        found = true;
+        isFound = true;
         return [key, MASK];
       }),
     );
   const any = (value: PlistValue): PlistValue =>
     Array.isArray(value) ? value.map(any) : isDict(value) ? dict(value) : value;
   const shown = dict(command);
-  return found ? shown : null;
+  return isFound ? shown : null;
 }
 
 function parsed(bytes: Buffer): PlistDict {

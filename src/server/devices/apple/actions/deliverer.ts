@@ -24,9 +24,9 @@ export const appleDeliverer: Deliverer = {
   async deliver(ctx, host, action) {
     const { store, random } = ctx;
     // A Mac that is wiped while it is locked keeps its PIN: if the wipe fails, it is still the one that unlocks it.
-    const known = await pinOfLock(ctx, host);
-    if (action === "unlock" && known !== null) return { reference: null, pin: known };
-    const pin = isMac(host) ? (known ?? String(random.int(1_000_000)).padStart(6, "0")) : null;
+    const lockPin = await pinOfLock(ctx, host);
+    if (action === "unlock" && lockPin !== null) return { reference: null, pin: lockPin };
+    const pin = isMac(host) ? (lockPin ?? String(random.int(1_000_000)).padStart(6, "0")) : null;
     const command = isMac(host) ? macCommands[action] : phoneCommands[action];
     if (!command) throw invalid("host_id", `the PIN that unlocks ${host.display_name} is not known any more`);
     const { org_info } = await ctx.config.over(store).current();

@@ -11,7 +11,7 @@ import { keepOwnProfiles, ownProfiles, PROFILE_LOCK_OPTIONS } from "../../profil
 import { applePlatform } from "../profiles/platform.ts";
 import { AGENT_IDENTIFIER, agentUpload } from "./profile.ts";
 
-const own = { identifier: AGENT_IDENTIFIER, hostPlatform: "darwin" };
+const agentProfile = { identifier: AGENT_IDENTIFIER, hostPlatform: "darwin" };
 
 /** Teams, or null for hosts without one, with a secret with which hosts enroll. */
 async function teamsWithSecrets({ store }: Context): Promise<ReadonlySet<number | null>> {
@@ -21,7 +21,7 @@ async function teamsWithSecrets({ store }: Context): Promise<ReadonlySet<number 
 
 async function keepAgentProfiles(services: Services): Promise<void> {
   const ctx = serviceContext(services, "agent profile");
-  const before = await ctx.store.configurationProfiles.pick(["id"], { where: ownProfiles(own) });
+  const before = await ctx.store.configurationProfiles.pick(["id"], { where: ownProfiles(agentProfile) });
   if (!(await applePlatform.isOn(ctx))) return;
   const url = await serverUrl(ctx);
   const isWanted = url.startsWith("https://");
@@ -30,10 +30,10 @@ async function keepAgentProfiles(services: Services): Promise<void> {
     const inside = within(ctx, store);
     const teams = isWanted ? await teamsWithSecrets(inside) : new Set<number | null>();
     const upload = agentUpload(url);
-    await keepOwnProfiles(inside, own, new Map([...teams].map((team) => [team, upload])));
+    await keepOwnProfiles(inside, agentProfile, new Map([...teams].map((team) => [team, upload])));
     // A secret may have been replaced.
     const kept = await store.configurationProfiles.pick(["id"], {
-      where: and(ownProfiles(own), eq("has_variables", true)),
+      where: and(ownProfiles(agentProfile), eq("has_variables", true)),
     });
     if (kept.length > 0) await notifyProfiles(store, { profileIds: kept.map(({ id }) => id) });
   }, PROFILE_LOCK_OPTIONS);

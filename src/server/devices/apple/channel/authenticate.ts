@@ -33,13 +33,13 @@ interface Authenticating {
 
 /** Begins an enrollment. Whatever an earlier one of the device has left is dropped. */
 export async function authenticate(ctx: Context, message: PlistDict, identity: Identity): Promise<string> {
-  const asked = readAuthenticate(message, identity);
-  const { enrollmentId, device } = asked;
+  const request = readAuthenticate(message, identity);
+  const { enrollmentId, device } = request;
   const [existing, bound] = await Promise.all([
     enrollmentNamed(ctx.store, enrollmentId),
     identity.host_id === null ? null : ctx.store.hosts.get(identity.host_id),
   ]);
-  await checkIdentity(ctx.store, asked, existing);
+  await checkIdentity(ctx.store, request, existing);
   // A host that the identity is for may have been transferred since.
   const { team_id: teamId } = bound ?? identity;
   const hostId = bound?.id ?? existing?.host_id;
@@ -56,11 +56,11 @@ export async function authenticate(ctx: Context, message: PlistDict, identity: I
   });
   if ("refused" in outcome) throw new NotAllowed(outcome.reason);
   const { row: host, isNew } = outcome;
-  if (existing && existing.host_id !== host.id) await endElsewhere(ctx, existing, asked);
+  if (existing && existing.host_id !== host.id) await endElsewhere(ctx, existing, request);
   await bindingIdentity(ctx, identity, () =>
-    ctx.store.tx((store) => bind(within(ctx, store), message, { ...asked, host, isNew }), operationLock(host.id)),
+    ctx.store.tx((store) => bind(within(ctx, store), message, { ...request, host, isNew }), operationLock(host.id)),
   );
-  if (existing) await logReplaced(ctx, existing, { ...asked, host });
+  if (existing) await logReplaced(ctx, existing, { ...request, host });
   return "";
 }
 
@@ -68,11 +68,11 @@ export async function authenticate(ctx: Context, message: PlistDict, identity: I
 async function logReplaced(
   ctx: Context,
   existing: Enrollment,
-  { identity, host, ...asked }: Authenticating & { readonly host: HostRow },
+  { identity, host, ...request }: Authenticating & { readonly host: HostRow },
 ): Promise<void> {
   if (existing.identity_id === null || existing.identity_id === identity.id) return;
   const earlier = await ctx.store.deviceIdentities.get(existing.identity_id);
-  const isExpected = identity.host_id !== null || isProved({ identity, ...asked });
+  const isExpected = identity.host_id !== null || isProved({ identity, ...request });
   ctx.log[isExpected ? "info" : "warn"](
     {
       host_id: host.id,
@@ -115,24 +115,24 @@ const isProved = ({ identity, device }: Authenticating): boolean =>
   identity.hardware_uuid.toLowerCase() === device.udid.toLowerCase();
 
 /** An identity serves one enrollment, and an enrollment stays that of its host. */
-async function checkIdentity(store: ServerTx, asked: Authenticating, existing: Enrollment | null): Promise<void> {
-  const { identity, kind } = asked;
-  const own = await store.appleEnrollments.first({ where: and(eq("identity_id", identity.id), isDevice) });
-  if (own && own.id !== existing?.id) throw new NotAllowed("the identity belongs to another enrollment");
+async function checkIdentity(store: ServerTx, request: Authenticating, existing: Enrollment | null): Promise<void> {
+  const { identity, kind } = request;
+  const enrollment = await store.appleEnrollments.first({ where: and(eq("identity_id", identity.id), isDevice) });
+  if (enrollment && enrollment.id !== existing?.id) throw new NotAllowed("the identity belongs to another enrollment");
   if (!existing) return;
   if ((existing.kind === "personal") !== (kind === "personal"))
     throw new NotAllowed("the enrollment is of another kind");
   // Nothing but its identity proves which personal device it is.
   const isOther = identity.host_id === null ? kind === "personal" : identity.host_id !== existing.host_id;
-  if (isOther && !isProved(asked)) throw new NotAllowed("the enrollment belongs to another host");
+  if (isOther && !isProved(request)) throw new NotAllowed("the enrollment belongs to another host");
 }
 
 /** Somebody has enrolled with the UDID of a device that now proves to have it. */
-async function endElsewhere(ctx: Context, existing: Enrollment, asked: Authenticating): Promise<void> {
-  if (!isProved(asked)) throw new NotAllowed("the enrollment belongs to another host");
+async function endElsewhere(ctx: Context, existing: Enrollment, request: Authenticating): Promise<void> {
+  if (!isProved(request)) throw new NotAllowed("the enrollment belongs to another host");
   await ctx.store.tx(async (store) => {
     await endEnrollment(within(ctx, store), existing);
-    await dropEnrollments(within(ctx, store), eq("id", existing.id), asked.identity);
+    await dropEnrollments(within(ctx, store), eq("id", existing.id), request.identity);
   }, operationLock(existing.host_id));
 }
 
@@ -149,12 +149,12 @@ async function bind(
 ) {
   const { store, clock } = inside;
   const uses = { host_id: host.id, hardware_serial: device.serial, hardware_uuid: device.udid };
-  const [own, existing] = await Promise.all([
+  const [ownIdentity, existing] = await Promise.all([
     boundIdentity({ store }, identity, uses),
     enrollmentNamed(store, enrollmentId),
   ]);
   // What was written is rolled back.
-  if (!own || (existing && existing.host_id !== host.id))
+  if (!ownIdentity || (existing && existing.host_id !== host.id))
     throw new NotAllowed("the identity belongs to another device");
   const isEarlier = and(eq("host_id", host.id), or(eq("is_user", true), not(eq("enrollment_id", enrollmentId))));
   if (!isNew) await dropEnrollments(inside, isEarlier, identity);
@@ -184,10 +184,10 @@ async function bind(
   };
   await store.appleEnrollments.upsert([row], { on: ["enrollment_id"], returning: [] });
   // Nothing was ever asked of a host that is new.
-  if (isNew) return own;
+  if (isNew) return ownIdentity;
   await forgetProfiles(inside, [host.id]);
   await resetDevice(inside, { host_id: host.id, state: "authenticated" });
-  return own;
+  return ownIdentity;
 }
 
 /** A host has one device: the identities of those that it has had before are not accepted any more. */
@@ -222,8 +222,8 @@ async function knownByHardware(
   // Most devices are new, and neither finds a host.
   if ((await ctx.store.hosts.pick(["id"], { where: or(bySerial, byUdid), limit: 1 })).length === 0) return null;
   const sole = async (where: Predicate) => {
-    const found = await ctx.store.hosts.pick(["identifier", "uuid", "hardware_serial"], { where, limit: 2 });
-    return found.length === 1 && isSame(found[0]!) ? found[0]!.identifier : null;
+    const hosts = await ctx.store.hosts.pick(["identifier", "uuid", "hardware_serial"], { where, limit: 2 });
+    return hosts.length === 1 && isSame(hosts[0]!) ? hosts[0]!.identifier : null;
   };
   return (await sole(bySerial)) ?? sole(byUdid);
 }

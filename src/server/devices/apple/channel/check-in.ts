@@ -50,13 +50,18 @@ const enrollmentsByName = part("enrollments of Apple devices", ({ store }) =>
   createBatcher<string, (Polling & Waiting) | null>(
     async (ids) => {
       const where = and(oneOf("enrollment_id", [...new Set(ids)]), isDevice);
-      const [found, open] = await store.readTogether((reads) =>
+      const [enrollments, open] = await store.readTogether((reads) =>
         Promise.all([
           reads.appleEnrollments.pick(polled, { where }),
           openOperationsOfRows(reads, { table: appleEnrollments, where }, APPLE_LANE),
         ]),
       );
-      const byName = new Map(found.map((one) => [one.enrollment_id, { ...one, open: open.get(one.host_id) ?? [] }]));
+      const byName = new Map(
+        enrollments.map((enrollment) => [
+          enrollment.enrollment_id,
+          { ...enrollment, open: open.get(enrollment.host_id) ?? [] },
+        ]),
+      );
       return ids.map((id) => byName.get(id) ?? null);
     },
     { size: 500, parallel: 2 },
@@ -76,11 +81,12 @@ export async function pollingOf(ctx: Context, message: PlistDict, identity: Iden
   return bound(ctx, id === null ? null : await ctx.running.of(enrollmentsByName).add(id), identity);
 }
 
-async function bound<E extends Polling>(ctx: Context, found: E | null, identity: Identity): Promise<E> {
-  if (!found) throw new NotAllowed("the enrollment is unknown");
-  if (found.identity_id === identity.id) return found;
-  if (!(await isRenewalFor(ctx, found, identity))) throw new NotAllowed("the identity belongs to another enrollment");
-  return rebind(ctx, found, identity);
+async function bound<E extends Polling>(ctx: Context, enrollment: E | null, identity: Identity): Promise<E> {
+  if (!enrollment) throw new NotAllowed("the enrollment is unknown");
+  if (enrollment.identity_id === identity.id) return enrollment;
+  if (!(await isRenewalFor(ctx, enrollment, identity)))
+    throw new NotAllowed("the identity belongs to another enrollment");
+  return rebind(ctx, enrollment, identity);
 }
 
 /**
@@ -99,14 +105,14 @@ async function isRenewalFor(
 }
 
 /** The device uses its new identity for the first time: from now on, the old one is not accepted. */
-async function rebind<E extends Polling>(ctx: Context, found: E, identity: Identity): Promise<E> {
-  const old = found.identity_id!;
+async function rebind<E extends Polling>(ctx: Context, enrollment: E, identity: Identity): Promise<E> {
+  const old = enrollment.identity_id!;
   await ctx.store.tx(async (store) => {
-    const where = and(eq("host_id", found.host_id), eq("identity_id", old));
+    const where = and(eq("host_id", enrollment.host_id), eq("identity_id", old));
     await store.appleEnrollments.update({ where, set: { identity_id: identity.id } });
     await revokeIdentities({ store, clock: ctx.clock }, [old]);
   });
-  return { ...found, identity_id: identity.id };
+  return { ...enrollment, identity_id: identity.id };
 }
 
 /** Answers a check-in message; most answers are empty. */
@@ -179,8 +185,8 @@ async function updateToken(
       store.appleEnrollments.update({ where: isFirst, set: first }),
       store.hosts.get(device.host_id),
     ]);
-    const given = { host, identity, serverUrl };
-    if (updated > 0) await enrolled(within(ctx, store), { ...device, ...first }, given);
+    const enrollment = { host, identity, serverUrl };
+    if (updated > 0) await enrolled(within(ctx, store), { ...device, ...first }, enrollment);
     else await store.appleEnrollments.update({ where: eq("id", device.id), set });
   }, operationLock(device.host_id));
   return "";

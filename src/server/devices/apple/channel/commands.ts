@@ -16,7 +16,7 @@ import { type Context, within } from "../../../platform/core/context.ts";
 import { and, eq } from "../../../platform/store/query.ts";
 import { NotMade } from "../../commands/made-late.ts";
 import { commandOf, markTooLarge, resumePostponed, setAnswer, tooLargeOf } from "../../commands/rows.ts";
-import type { AppleAnswer, MadeLate } from "../commands/kind.ts";
+import type { AppleAnswer, LateContent } from "../commands/kind.ts";
 import { applePayload, storedCommand } from "../commands/payload.ts";
 import { APPLE_LANE } from "../lane.ts";
 import { isReachable } from "../push/devices.ts";
@@ -46,11 +46,11 @@ export async function exchange(
   const isOutdated = status === "Idle" && (await endTooLarge(ctx, device, open));
   const answered = status === "Idle" ? null : await keepAnswer(ctx, device, { status, message, body }, queue);
   if (answered) await readAnswer(ctx, answered);
-  let known = status === "Idle" && open !== null && !isOutdated ? open : undefined;
+  let openOperations = status === "Idle" && open !== null && !isOutdated ? open : undefined;
   for (let taken = answered?.next ?? null; ; taken = null) {
     // An answer may have been a reason to ask for more.
-    const next = taken ?? (await nextOperation(ctx, hostId, APPLE_LANE, queue.choose, known));
-    known = undefined;
+    const next = taken ?? (await nextOperation(ctx, hostId, APPLE_LANE, queue.choose, openOperations));
+    openOperations = undefined;
     if (!next) return null;
     const { operation, content } = next;
     const uuid = queue.uuidOf(operation);
@@ -85,10 +85,10 @@ class Queue {
     this.#isOffered = isOffered;
   }
 
-  readonly choose: Choose = async (store, found) => {
+  readonly choose: Choose = async (store, operations) => {
     const columns = ["id", "command_uuid", "status"] as const;
     const where = and(eq("host_id", this.#hostId), eq("command_status", "pending"));
-    const [open, commands] = await Promise.all([found, store.mdmCommands.pick(columns, { where })]);
+    const [open, commands] = await Promise.all([operations, store.mdmCommands.pick(columns, { where })]);
     const postponed = new Set(commands.flatMap(({ id, status }) => (status === "NotNow" ? [id] : [])));
     if (this.#isOffered && postponed.size > 0) await resumePostponed(store, this.#hostId);
     this.#uuids = new Map(commands.map(({ id, command_uuid }) => [id, command_uuid]));
@@ -109,8 +109,8 @@ interface Unmade {
 /** The device never gets it: shown like a command that it has refused. */
 async function endUnmade(ctx: Context, device: AnsweringDevice, { operation: { id }, CommandUUID, reason }: Unmade) {
   const answer = { Status: "Error", CommandUUID, ErrorChain: [{ LocalizedDescription: reason }] };
-  const given = { status: answer.Status, message: answer, body: Buffer.from(writePlist(answer)) };
-  await keepAnswer(ctx, device, given, null);
+  const idle = { status: answer.Status, message: answer, body: Buffer.from(writePlist(answer)) };
+  await keepAnswer(ctx, device, idle, null);
   // Whatever the answer was kept for: the same operation is not taken again.
   const operation = await ctx.store.operations.get(id);
   if (operation?.state === "sent") throw new Error(`the operation ${id} has not ended`);
@@ -192,7 +192,7 @@ async function readAnswer(ctx: Context, kept: StoredAnswer): Promise<void> {
 }
 
 /** What makes the commands of a kind when the device asks for them. Undefined: they are sent as they are stored. */
-function lateMaker({ extensions }: Context, kind: string): MadeLate | undefined {
+function lateMaker({ extensions }: Context, kind: string): LateContent | undefined {
   for (const { madeLate } of extensions.of(appleDevices)) if (madeLate?.[kind]) return madeLate[kind];
   return undefined;
 }

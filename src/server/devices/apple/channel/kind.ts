@@ -45,22 +45,22 @@ export function deviceOf(message: PlistDict): AppleDevice {
   };
 }
 
-export const isAlike = (known: string, given: string): boolean =>
-  known === "" || given === "" || known.toLowerCase() === given.toLowerCase();
+export const isAlike = (id: string, otherId: string): boolean =>
+  id === "" || otherId === "" || id.toLowerCase() === otherId.toLowerCase();
 
 const ownPlatforms: ReadonlySet<string> = new Set(["", "darwin", "ios", "ipados"]);
 
 /** `enrolledId`: of the device that uses the host; undefined: none does. */
 function isAnotherDevice(
   { device, enrollmentId, isForHost }: AppleRequest,
-  known: HostRow,
+  host: HostRow,
   enrolledId: string | undefined,
 ): boolean {
-  if (!ownPlatforms.has(known.platform)) return true;
+  if (!ownPlatforms.has(host.platform)) return true;
   if (isForHost) return false;
   // Nothing but its identity proves which personal device it is.
   if (device.udid === "") return true;
-  const { hardware_serial, identifier, uuid } = known;
+  const { hardware_serial, identifier, uuid } = host;
   if (enrolledId !== undefined)
     return (
       enrolledId.toLowerCase() !== enrollmentId.toLowerCase() ||

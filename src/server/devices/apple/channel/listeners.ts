@@ -8,7 +8,7 @@ import type { Inside } from "../../../hosts/operations/kind.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { extensionPoint } from "../../../platform/core/extensions.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
-import type { MadeLate } from "../commands/kind.ts";
+import type { LateContent } from "../commands/kind.ts";
 import type { appleEnrollments } from "./tables.ts";
 
 export type Enrollment = RowOf<typeof appleEnrollments>;
@@ -40,7 +40,7 @@ export interface AppleDeviceListener {
   /** By the name of the command's kind. */
   readonly readers?: Readonly<Record<string, AppleReader>>;
   /** By the name of their kind: commands that are made when the device asks, because they contain a secret. */
-  readonly madeLate?: Readonly<Record<string, MadeLate>>;
+  readonly madeLate?: Readonly<Record<string, LateContent>>;
 }
 
 export const appleDevices = extensionPoint<AppleDeviceListener>("what features do with Apple devices");

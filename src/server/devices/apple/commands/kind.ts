@@ -17,7 +17,7 @@ export interface AppleAnswer {
 }
 
 /** Makes the command that the device gets, of what is stored. Outside of transactions; may throw `NotMade`. */
-export type MadeLate = (ctx: Context, operation: Operation, content: string) => Promise<PlistDict>;
+export type LateContent = (ctx: Context, operation: Operation, content: string) => Promise<PlistDict>;
 
 interface AppleCommandKind {
   readonly name: string;

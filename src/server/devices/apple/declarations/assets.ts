@@ -81,15 +81,15 @@ export async function createAsset(ctx: Context, teamId: number | undefined, file
   if (teamId !== undefined && !isPremium(ctx)) throw premiumRequired();
   const { team_id } = await teamFor(ctx, "profiles:write", teamId);
   await requireAppleMdm(ctx);
-  const given = readAssetFile(file.bytes, FIELD);
+  const asset = readAssetFile(file.bytes, FIELD);
   if (file.name.trim() === "" || file.name.length > 255)
     throw invalid(FIELD, "the file needs a name of at most 255 characters");
-  const { identifier } = given;
+  const { identifier } = asset;
   const asset_uuid = await ctx.store.tx(async (store) => {
     const same = and(inTeam(team_id ?? 0), eq("identifier", identifier));
     if ((await store.declarationAssets.first({ where: same })) !== null)
       throw alreadyExists(`an asset with the identifier ${JSON.stringify(identifier)} already exists in this team`);
-    return keepAsset(within(ctx, store), team_id, null, { name: file.name, identifier, file: given });
+    return keepAsset(within(ctx, store), team_id, null, { name: file.name, identifier, file: asset });
   }, PROFILE_LOCK_OPTIONS);
   return { asset_uuid };
 }
@@ -145,8 +145,8 @@ export async function keepAsset(
 /** The files by their digests. */
 export async function assetContents(store: ServerTx, rows: readonly Outline[]): Promise<ReadonlyMap<string, Buffer>> {
   const ids = rows.map(({ id }) => id);
-  const found = await store.declarationAssets.pick(["checksum", "content"], { where: oneOf("id", ids) });
-  return new Map(found.map(({ checksum, content }) => [checksum, Buffer.from(content, "base64")]));
+  const assets = await store.declarationAssets.pick(["checksum", "content"], { where: oneOf("id", ids) });
+  return new Map(assets.map(({ checksum, content }) => [checksum, Buffer.from(content, "base64")]));
 }
 
 /** Devices that have waited for the asset get to know of it. */
@@ -189,11 +189,11 @@ async function referringProfiles(
 }
 
 /** All texts in a value. Payloads refer to assets by identifier, under names that differ from type to type. */
-function textsIn(value: unknown, found: Set<string> = new Set()): ReadonlySet<string> {
-  if (typeof value === "string") found.add(value);
-  else if (Array.isArray(value)) for (const one of value) textsIn(one, found);
-  else if (isRecord(value)) for (const one of Object.values(value)) textsIn(one, found);
-  return found;
+function textsIn(value: unknown, texts: Set<string> = new Set()): ReadonlySet<string> {
+  if (typeof value === "string") texts.add(value);
+  else if (Array.isArray(value)) for (const element of value) textsIn(element, texts);
+  else if (isRecord(value)) for (const element of Object.values(value)) textsIn(element, texts);
+  return texts;
 }
 
 /** The assets of a team to which the payloads refer. */
@@ -202,9 +202,9 @@ export async function assetsFor(
   teamId: number | null,
   payloads: readonly unknown[],
 ): Promise<AssetRow[]> {
-  const known = await store.declarationAssets.pick(["id", "identifier"], { where: inTeam(teamId ?? 0) });
-  if (known.length === 0) return [];
+  const assets = await store.declarationAssets.pick(["id", "identifier"], { where: inTeam(teamId ?? 0) });
+  if (assets.length === 0) return [];
   const texts = textsIn(payloads);
-  const ids = known.flatMap(({ id, identifier }) => (texts.has(identifier) ? [id] : []));
+  const ids = assets.flatMap(({ id, identifier }) => (texts.has(identifier) ? [id] : []));
   return store.declarationAssets.list({ where: oneOf("id", ids) });
 }

@@ -25,8 +25,8 @@ export async function notifyDevices(inside: Context, hostIds: readonly number[])
   const open = await openOperations(inside.store, hostIds, APPLE_LANE);
   const queued = open.flatMap(({ id, state }) => (state === "queued" ? [id] : []));
   const where = and(oneOf("id", queued), eq("request_type", command.RequestType));
-  const known = new Set((await inside.store.mdmCommands.pick(["host_id"], { where })).map(({ host_id }) => host_id));
-  const others = hostIds.filter((hostId) => !known.has(hostId));
+  const existing = new Set((await inside.store.mdmCommands.pick(["host_id"], { where })).map(({ host_id }) => host_id));
+  const others = hostIds.filter((hostId) => !existing.has(hostId));
   if (others.length === 0) return;
   await sendAppleCommands(
     inside,

@@ -52,7 +52,7 @@ function itemsOf(set: DeclarationSet) {
   const lists = kinds.map((kind) => [
     listNames[kind],
     set.declarations
-      .filter((one) => one.kind === kind)
+      .filter((declaration) => declaration.kind === kind)
       .map(({ identifier, token }) => ({ Identifier: identifier, ServerToken: token })),
   ]);
   return { DeclarationsToken: tokenOf(set), Declarations: Object.fromEntries(lists) as Record<string, unknown> };
@@ -60,9 +60,9 @@ function itemsOf(set: DeclarationSet) {
 
 /** Identifiers may contain slashes. */
 async function declarationAt({ store }: Context, hostId: number, { declarations }: DeclarationSet, endpoint: string) {
-  const found = declarations.find(({ kind, identifier }) => endpoint === `declaration/${kind}/${identifier}`);
-  if (!found) throw notThere("the device has no such declaration");
-  const { type: Type, identifier: Identifier, token: ServerToken, payload } = found;
+  const declaration = declarations.find(({ kind, identifier }) => endpoint === `declaration/${kind}/${identifier}`);
+  if (!declaration) throw notThere("the device has no such declaration");
+  const { type: Type, identifier: Identifier, token: ServerToken, payload } = declaration;
   const sent = { text: JSON.stringify(payload), hostId, use: "profiles" } as const;
   const Payload = JSON.parse(await expandSecrets(store, sent, inJson)) as Record<string, unknown>;
   return { Type, Identifier, ServerToken, Payload };

@@ -49,7 +49,7 @@ type Deps = Pick<Context, "store">;
 
 export async function declarationsOf(backing: Deps, hostId: number): Promise<DeclarationSet> {
   const profiles = await declaredProfiles(backing, hostId);
-  const own = (await updateConfigurations(backing.store, hostId)).map((content) =>
+  const updates = (await updateConfigurations(backing.store, hostId)).map((content) =>
     declare({ kind: "configuration", ...content }),
   );
   return {
@@ -57,8 +57,8 @@ export async function declarationsOf(backing: Deps, hostId: number): Promise<Dec
     declarations: [
       ...profiles.flatMap(({ configuration, activation }) => [configuration, activation]),
       ...(await assetsOf(backing, profiles)),
-      ...own,
-      ...(own.length === 0 ? [] : [activationOf(own, UPDATES)]),
+      ...updates,
+      ...(updates.length === 0 ? [] : [activationOf(updates, UPDATES)]),
     ],
   };
 }
@@ -101,19 +101,19 @@ async function declaredProfiles({ store }: Deps, hostId: number): Promise<Declar
   if (rows.length === 0) return [];
   // After a move the device may still have a profile of its former team: of two with one identifier the newer counts.
   const newest = [...new Map(rows.map((row) => [row.identifier, row])).values()];
-  const found = await store.configurationProfiles.list({
+  const list = await store.configurationProfiles.list({
     where: oneOf(
       "uuid",
       newest.map(({ profile_uuid }) => profile_uuid),
     ),
   });
-  const profiles = new Map(found.map((profile) => [profile.uuid, profile]));
+  const profiles = new Map(list.map((profile) => [profile.uuid, profile]));
   const contents = await contentsOf(
     store,
-    found.map(({ id }) => id),
+    list.map(({ id }) => id),
   );
-  const activations = await activationsOf(store, found);
-  const varied = found.filter(({ has_variables }) => has_variables);
+  const activations = await activationsOf(store, list);
+  const varied = list.filter(({ has_variables }) => has_variables);
   const fill = await fillerFor(
     store,
     hostId,
@@ -128,23 +128,25 @@ async function declaredProfiles({ store }: Deps, hostId: number): Promise<Declar
       { kind: "configuration", identifier: row.identifier, ...readContent(text) },
       row.command_uuid ?? "",
     );
-    const own = activations.get(profile.id);
+    const activationId = activations.get(profile.id);
     const activation =
-      own === undefined ? activationOf([configuration], row.profile_uuid) : ownActivation(profile, own);
+      activationId === undefined
+        ? activationOf([configuration], row.profile_uuid)
+        : ownActivation(profile, activationId);
     return { team_id: profile.team_id, row, configuration, activation };
   });
 }
 
 async function assetsOf({ store }: Deps, profiles: readonly DeclaredProfile[]): Promise<Declaration[]> {
-  const found = new Map<string, Declaration>();
-  for (const [teamId, own] of groupBy(profiles, ({ team_id }) => team_id)) {
-    const payloads = own.map(({ configuration }) => configuration.payload);
+  const assets = new Map<string, Declaration>();
+  for (const [teamId, teamProfiles] of groupBy(profiles, ({ team_id }) => team_id)) {
+    const payloads = teamProfiles.map(({ configuration }) => configuration.payload);
     for (const { identifier, content } of await assetsFor(store, teamId, payloads)) {
       const text = Buffer.from(content, "base64").toString();
-      found.set(identifier, declare({ kind: "asset", identifier, ...readContent(text) }));
+      assets.set(identifier, declare({ kind: "asset", identifier, ...readContent(text) }));
     }
   }
-  return [...found.values()];
+  return [...assets.values()];
 }
 
 /** Replaces the variables but those with secrets by the host's values. Null: the host has no value for one, so that nothing can be declared. */

@@ -103,8 +103,8 @@ async function eventsOf(
   const listedActivations = byIdentifier(activations);
   const events: HostEvent[] = [];
   for (const { row, configuration, activation } of (await declarationsOf({ store }, hostId)).profiles) {
-    const own = current(listed, configuration);
-    const state = own && stateOf(own, current(listedActivations, activation));
+    const listing = current(listed, configuration);
+    const state = listing && stateOf(listing, current(listedActivations, activation));
     if (state) events.push({ row, event: { type: "declared", ...state } });
     else if (FullReport && !listed.has(row.identifier))
       events.push({ row, event: { type: "missing", reported_at: clock.iso() } });
@@ -126,9 +126,9 @@ async function verdictOn(
   if (!configurations.some(({ identifier }) => identifier === UPDATE_DEADLINE)) return null;
   const { declarations } = await declarationsOf({ store }, hostId);
   const declared = declarations.find(({ identifier }) => identifier === UPDATE_DEADLINE);
-  const own = declared && current(byIdentifier(configurations), declared);
+  const listing = declared && current(byIdentifier(configurations), declared);
   const activation = declarations.find(({ identifier }) => identifier === UPDATE_ACTIVATION);
-  const state = own && stateOf(own, activation && current(byIdentifier(activations), activation));
+  const state = listing && stateOf(listing, activation && current(byIdentifier(activations), activation));
   return state ? { is_accepted: state.state !== "invalid", refusal: state.detail } : null;
 }
 
@@ -138,15 +138,15 @@ const removals = (store: ServerTx, hostId: number): Promise<HostProfileRow[]> =>
   });
 
 const byIdentifier = (list: readonly ReportedDeclaration[]): ReadonlyMap<string, ReportedDeclaration> =>
-  new Map(list.map((one) => [one.identifier, one]));
+  new Map(list.map((listing) => [listing.identifier, listing]));
 
 /** What is reported of earlier content does not count. */
 function current(
   listed: ReadonlyMap<string, ReportedDeclaration>,
   { identifier, token }: Declaration,
 ): ReportedDeclaration | undefined {
-  const found = listed.get(identifier);
-  return found?.["server-token"] === token ? found : undefined;
+  const listing = listed.get(identifier);
+  return listing?.["server-token"] === token ? listing : undefined;
 }
 
 type DeclaredState = Omit<Extract<ProfileEvent, { type: "declared" }>, "type">;
@@ -156,8 +156,8 @@ function stateOf(
   configuration: ReportedDeclaration,
   activation: ReportedDeclaration | undefined,
 ): DeclaredState | null {
-  for (const one of [configuration, activation])
-    if (one?.valid === "invalid") return { state: "invalid", detail: detailOf(one) };
+  for (const listing of [configuration, activation])
+    if (listing?.valid === "invalid") return { state: "invalid", detail: detailOf(listing) };
   if (configuration.valid !== "valid") return null;
   return { state: configuration.active ? "active" : "valid", detail: "" };
 }

@@ -39,8 +39,8 @@ function factsIn(items: SoftwareUpdateItems | undefined, verdict: DeadlineVerdic
     pending_version: pending && (pending["os-version"] ?? ""),
     failure: failed && (failed.count > 0 ? (failed.reason ?? "") : ""),
   };
-  const given = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, clip(value)]]));
-  return { ...Object.fromEntries(given), ...verdict };
+  const shown = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, clip(value)]]));
+  return { ...Object.fromEntries(shown), ...verdict };
 }
 
 const nothing: Facts = {

@@ -64,11 +64,11 @@ const COMPARING = { lock: "apple-updates" } as const;
 /** Declares what has changed to the devices concerned. Returns how many were found. */
 async function declareUpdates(services: Services, signal?: AbortSignal): Promise<number> {
   const ctx = serviceContext(services, "apple updates");
-  let found = 0;
+  let count = 0;
   for (const lagging of await laggingHosts(ctx))
     for await (const page of ctx.store.hosts.pages({ where: lagging }, BATCH_SIZE, ["id"])) {
-      if (signal?.aborted) return found;
-      found += page.length;
+      if (signal?.aborted) return count;
+      count += page.length;
       await ctx.store.tx(async (store) => {
         const inside = within(ctx, store);
         const { rows, ended } = await differencesOf(
@@ -81,7 +81,7 @@ async function declareUpdates(services: Services, signal?: AbortSignal): Promise
         if (different.length > 0) await declareTo(inside, different);
       }, COMPARING);
     }
-  return found;
+  return count;
 }
 
 /** For each deadline: the hosts that are to have it and may not know. The same deadline of several teams is one. */
@@ -96,12 +96,12 @@ async function laggingHosts(ctx: Context): Promise<Predicate[]> {
 }
 
 /** Hosts whose system was too old are looked at again: it may have been updated. */
-function mayLag(wanted: Deadline, list: VersionList | null): Predicate {
-  if (wanted === null) return exists(appleUpdates, "id");
+function mayLag(deadline: Deadline, list: VersionList | null): Predicate {
+  if (deadline === null) return exists(appleUpdates, "id");
   const isCurrent =
-    "days" in wanted
-      ? eq("basis", basisOf(wanted.days, list))
-      : and(eq("version", wanted.version), eq("deadline", wanted.deadline), eq("basis", ""));
+    "days" in deadline
+      ? eq("basis", basisOf(deadline.days, list))
+      : and(eq("version", deadline.version), eq("deadline", deadline.deadline), eq("basis", ""));
   return not(exists(appleUpdates, "id", and(isCurrent, eq("is_declared", true))));
 }
 
@@ -126,16 +126,16 @@ export async function declareTo(inside: Context, hostIds: readonly number[]): Pr
   await notifyDevices(inside, changed);
 }
 
-async function differencesOf(given: Context, hostIds: readonly number[]): Promise<Differences> {
-  const { store } = given;
+async function differencesOf(inside: Context, hostIds: readonly number[]): Promise<Differences> {
+  const { store } = inside;
   const [hosts, settings, rowsBefore] = await Promise.all([
     store.hosts.pick(["id", "team_id", "platform", "os_version", "hardware_model"], {
       where: and(oneOf("id", hostIds), applePlatform.hosts),
     }),
-    mdmOfTeams({ ...given, config: given.config.over(store) }),
+    mdmOfTeams({ ...inside, config: inside.config.over(store) }),
     store.appleUpdates.list({ where: oneOf("id", hostIds) }),
   ]);
-  const known = byId(rowsBefore);
+  const rowsById = byId(rowsBefore);
   const wantedBy = (host: (typeof hosts)[number]): Deadline =>
     hasUpdates(host.platform) ? wantedIn(settings.get(host.team_id)![platforms[host.platform].setting]) : null;
   const newest = hosts.filter((host) => "days" in (wantedBy(host) ?? {})).map(({ id }) => id);
@@ -143,7 +143,7 @@ async function differencesOf(given: Context, hostIds: readonly number[]): Promis
     newest.length === 0 ? [] : await store.appleUpdateReports.pick(["id", "device"], { where: oneOf("id", newest) }),
   );
   const list = newest.length === 0 ? null : await versionList(store);
-  const today = given.clock.iso().slice(0, 10);
+  const today = inside.clock.iso().slice(0, 10);
   const rows: Update[] = [];
   const ended: number[] = [];
   const changed: number[] = [];
@@ -151,16 +151,16 @@ async function differencesOf(given: Context, hostIds: readonly number[]): Promis
     const { id, platform, os_version, hardware_model } = host;
     if (!hasUpdates(platform)) continue;
     const { since } = platforms[platform];
-    const wanted = wantedBy(host);
+    const deadline = wantedBy(host);
     // Macs look for updates by their board, which only they know.
     const device = reports.get(id)?.device || (platform === "darwin" ? "" : hardware_model);
     const target =
-      wanted === null
+      deadline === null
         ? null
-        : "days" in wanted
-          ? newestTarget(wanted.days, list, { platform, device }, today)
-          : { ...wanted, basis: "" };
-    const before = known.get(id) ?? null;
+        : "days" in deadline
+          ? newestTarget(deadline.days, list, { platform, device }, today)
+          : { ...deadline, basis: "" };
+    const before = rowsById.get(id) ?? null;
     const after = target && { id, ...target, is_declared: majorOf(os_version) >= since };
     if (after === null ? before === null : before !== null && isSame(before, after)) continue;
     if (after === null) ended.push(id);
@@ -172,9 +172,10 @@ async function differencesOf(given: Context, hostIds: readonly number[]): Promis
 }
 
 /** What devices get to know. */
-const isSameDeadline = (one: Update, other: Update): boolean =>
-  one.version === other.version && one.deadline === other.deadline && one.is_declared === other.is_declared;
-const isSame = (one: Update, other: Update): boolean => isSameDeadline(one, other) && one.basis === other.basis;
+const isSameDeadline = (update: Update, other: Update): boolean =>
+  update.version === other.version && update.deadline === other.deadline && update.is_declared === other.is_declared;
+const isSame = (update: Update, other: Update): boolean =>
+  isSameDeadline(update, other) && update.basis === other.basis;
 
 /** The major version in names such as `macOS 15.1`; 0 if it is not known. */
 const majorOf = (osVersion: string): number => Number(/\d+/.exec(osVersion)?.[0] ?? 0);

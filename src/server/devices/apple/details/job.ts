@@ -27,9 +27,9 @@ export const appleDetailsJob: Job = {
     const phones = exists(hosts, "id", and(oneOf("platform", phonePlatforms), isDue, not(isAsked)), "host_id");
     const due = await store.appleEnrollments.pick(["host_id", "kind"], { where: and(isReachable, phones) });
     const ctx = serviceContext(services);
-    for await (const some of parts(due)) {
+    for await (const batch of parts(due)) {
       if (signal.aborted) return;
-      const commands = some.flatMap(({ host_id, kind }) => detailCommands(host_id, kind === "personal"));
+      const commands = batch.flatMap(({ host_id, kind }) => detailCommands(host_id, kind === "personal"));
       await store.tx((tx) => sendAppleCommands({ ...ctx, store: tx }, appleDetails, commands));
     }
   },

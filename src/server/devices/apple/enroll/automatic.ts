@@ -39,9 +39,9 @@ export interface UpdateFirst {
   readonly osVersion: string;
 }
 
-export async function automaticProfile(ctx: Context, asked: AutomaticRequest): Promise<Buffer | UpdateFirst> {
+export async function automaticProfile(ctx: Context, request: AutomaticRequest): Promise<Buffer | UpdateFirst> {
   await requireAppleMdm(ctx);
-  const { device, info, teamId, osVersion } = await assignedDevice(ctx, asked);
+  const { device, info, teamId, osVersion } = await assignedDevice(ctx, request);
   if (osVersion !== null) return { osVersion };
   if (await endUsersSignIn(ctx, teamId)) throw refused(ctx, "its user has to sign in first");
   return profileFor(ctx, { device, info });

@@ -42,8 +42,8 @@ export async function loadAnchors({ apple_device_ca: file }: Settings): Promise<
     throw new BadSetting(`apple_device_ca: ${error.message}`);
   });
   try {
-    const found = (text.match(BLOCK) ?? []).map((block) => new X509Certificate(block));
-    if (found.length > 0) return found;
+    const anchors = (text.match(BLOCK) ?? []).map((block) => new X509Certificate(block));
+    if (anchors.length > 0) return anchors;
   } catch {
     // Reported below.
   }
@@ -65,8 +65,8 @@ export function isOfTrustedDevice(
   const trusted = running.find(deviceAnchors) ?? [];
   let current = certificate;
   for (let step = 0; step <= CHAIN_MAX; step++) {
-    const one = current;
-    const issued = (issuer: X509Certificate) => one.checkIssued(issuer) && one.verify(issuer.publicKey);
+    const certificate = current;
+    const issued = (issuer: X509Certificate) => certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
     if (trusted.some(issued)) return true;
     const next = others.find((other) => other.ca && issued(other));
     if (!next) return false;

@@ -37,9 +37,9 @@ interface StartedSignIn {
 }
 
 /** The browser of the setup assistant of a device that enrolls automatically. */
-export async function startEndUser(ctx: Context, asked: AutomaticRequest): Promise<StartedSignIn | UpdateFirst> {
+export async function startEndUser(ctx: Context, request: AutomaticRequest): Promise<StartedSignIn | UpdateFirst> {
   await requireAppleMdm(ctx);
-  const { info, osVersion } = await assignedDevice(ctx, asked);
+  const { info, osVersion } = await assignedDevice(ctx, request);
   return osVersion === null ? startSignIn(ctx, info) : { osVersion };
 }
 
@@ -88,9 +88,9 @@ export async function finishEndUser(ctx: Context, field: string): Promise<EndUse
   const { mdm } = await ctx.config.current();
   const { end_user_authentication: provider } = mdm;
   try {
-    const own = await here(ctx, provider.entity_id);
+    const serviceProvider = await here(ctx, provider.entity_id);
     const { email, name } = personOf(
-      await verifiedResponse(ctx, { provider, here: own, requestId: row.request_id }, field),
+      await verifiedResponse(ctx, { provider, here: serviceProvider, requestId: row.request_id }, field),
     );
     const token = ctx.random.token(32);
     await ctx.store.endUserSignIns.update({
@@ -111,10 +111,10 @@ export async function finishEndUser(ctx: Context, field: string): Promise<EndUse
 async function takeSignIn({ store, clock, headers }: Context) {
   const cookie = sentCookie(headers?.get("cookie") ?? null);
   if (cookie === null) return null;
-  const own = eq("cookie_hash", tokenHash(cookie));
-  const where = and(own, eq("used", false), gt("created_at", isoAt(clock.now() - LIFETIME)));
+  const bySession = eq("cookie_hash", tokenHash(cookie));
+  const where = and(bySession, eq("used", false), gt("created_at", isoAt(clock.now() - LIFETIME)));
   if ((await store.endUserSignIns.update({ where, set: { used: true } })) === 0) return null;
-  return store.endUserSignIns.first({ where: own });
+  return store.endUserSignIns.first({ where: bySession });
 }
 
 /** The profile of the device whose user has signed in. The token gives it once. */
@@ -143,10 +143,10 @@ export async function personalProfile(ctx: Context, token: string): Promise<Buff
 }
 
 async function takeToken({ store, clock }: Context, token: string, kind: Predicate) {
-  const own = and(eq("profile_hash", tokenHash(token)), gt("created_at", isoAt(clock.now() - LIFETIME)), kind);
-  const row = await store.endUserSignIns.first({ where: own });
+  const byProfile = and(eq("profile_hash", tokenHash(token)), gt("created_at", isoAt(clock.now() - LIFETIME)), kind);
+  const row = await store.endUserSignIns.first({ where: byProfile });
   // The update decides: of two requests with the same token, one gets the profile.
-  return row && (await store.endUserSignIns.update({ where: own, set: { profile_hash: null } })) > 0 ? row : null;
+  return row && (await store.endUserSignIns.update({ where: byProfile, set: { profile_hash: null } })) > 0 ? row : null;
 }
 
 /** The host gets the address of the user who has signed in. */

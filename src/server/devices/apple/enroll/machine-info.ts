@@ -99,7 +99,7 @@ function machineInfoOf(dict: PlistDict): MachineInfo {
 
 function keyOf(services: Pick<Services, "running">, certificate: Buffer, others: readonly Buffer[]) {
   const signer = new X509Certificate(certificate);
-  const chain = others.map((one) => new X509Certificate(one));
+  const chain = others.map((encoded) => new X509Certificate(encoded));
   return isOfTrustedDevice(services, signer, chain) ? signer.publicKey : null;
 }
 

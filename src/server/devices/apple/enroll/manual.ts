@@ -20,9 +20,9 @@ export const teamOfSecret = async (ctx: Context, secret: string): Promise<number
   (await rightSecret(ctx, secret)).teamId;
 
 async function rightSecret(ctx: Context, secret: string) {
-  const found = await checkEnrollSecret(ctx, secret, ctx);
-  if ("teamId" in found) return found;
-  if (found.wait > 0) throw limitExceeded(found.wait);
+  const check = await checkEnrollSecret(ctx, secret, ctx);
+  if ("teamId" in check) return check;
+  if (check.wait > 0) throw limitExceeded(check.wait);
   throw invalid("enroll_secret", "is not an enroll secret of this server");
 }
 

@@ -30,12 +30,12 @@ export async function otaStep(ctx: Context, secret: string, message: Buffer): Pr
   await requireAppleMdm(ctx);
   const team_id = await teamOfSecret(ctx, secret);
   try {
-    const own = await readOwnMachineInfo(ctx, message);
-    const info = own === null ? readMachineInfo(ctx, message) : provedInfo(ctx, own, team_id);
+    const proof = await readOwnMachineInfo(ctx, message);
+    const info = proof === null ? readMachineInfo(ctx, message) : provedInfo(ctx, proof, team_id);
     proved(ctx);
     await countCall(ctx, PROFILES, ctx.address);
     const device = { team_id, hardware_serial: info.serial, hardware_uuid: info.udid };
-    return own === null
+    return proof === null
       ? await identityProfile(ctx, { ...device, purpose: PURPOSE })
       : await enrollmentProfile(ctx, { ...device, facts: { kind: "manual" } });
   } catch (error) {

@@ -20,6 +20,6 @@ export async function privateRoot(ctx: Pick<Context, "settings" | "log">): Promi
   const chain = (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map(
     (block) => new X509Certificate(block),
   );
-  const root = chain.find((one) => one.checkIssued(one));
+  const root = chain.find((candidate) => candidate.checkIssued(candidate));
   return root && !isPublic(root) ? Buffer.from(root.raw) : null;
 }

@@ -73,10 +73,10 @@ type EnrollmentFor = Omit<NewChallenge, "purpose"> & {
 };
 
 /** The payload with which a device gets an identity. It contains a challenge that can be used once. */
-async function identityPayload(ctx: Context, given: NewChallenge): Promise<PlistDict> {
+async function identityPayload(ctx: Context, request: NewChallenge): Promise<PlistDict> {
   const url = await urlOf(ctx, deviceCaApi.get);
   const ca = await deviceCa(ctx);
-  const challenge = await newChallenge(ctx, given);
+  const challenge = await newChallenge(ctx, request);
   return payloadOf(
     {
       type: "com.apple.security.scep",
@@ -103,12 +103,12 @@ async function identityPayload(ctx: Context, given: NewChallenge): Promise<Plist
 }
 
 /** The whole profile, signed if a certificate for that is set. */
-export async function enrollmentProfile(ctx: Context, { personal, ...given }: EnrollmentFor): Promise<Buffer> {
+export async function enrollmentProfile(ctx: Context, { personal, ...request }: EnrollmentFor): Promise<Buffer> {
   const push = await pushCertificateRow(ctx.store);
   if (!push) throw mdmOff();
   const server = await urlOf(ctx, appleChannelApi.put);
-  const facts = { ...given.facts, [CONNECTS_TO]: server };
-  const identity = await identityPayload(ctx, { ...given, facts, purpose: APPLE_ENROLLMENT });
+  const facts = { ...request.facts, [CONNECTS_TO]: server };
+  const identity = await identityPayload(ctx, { ...request, facts, purpose: APPLE_ENROLLMENT });
   const management = payloadOf(
     {
       type: "com.apple.mdm",
@@ -132,8 +132,8 @@ export async function enrollmentProfile(ctx: Context, { personal, ...given }: En
 }
 
 /** A profile with nothing but an identity. */
-export const identityProfile = async (ctx: Context, given: NewChallenge): Promise<Buffer> =>
-  profileOf(ctx, "identity", [...(await rootPayloads(ctx)), await identityPayload(ctx, given)]);
+export const identityProfile = async (ctx: Context, request: NewChallenge): Promise<Buffer> =>
+  profileOf(ctx, "identity", [...(await rootPayloads(ctx)), await identityPayload(ctx, request)]);
 
 /** The profile with which a device sends what it is to the URL. */
 export const serviceProfile = (ctx: Context, url: string): Promise<Buffer> =>

@@ -8,7 +8,7 @@ import { and, eq, gt, isNull, lt, oneOf } from "../../../platform/store/query.ts
 import { deviceOfHost } from "../channel/devices.ts";
 import type { AppleDeviceListener } from "../channel/listeners.ts";
 import { APPLE_ENROLLMENT, NotAllowed, RENEWS } from "../channel/wire.ts";
-import { appleCommandKind, type MadeLate } from "../commands/kind.ts";
+import { appleCommandKind, type LateContent } from "../commands/kind.ts";
 import { sendAppleCommands } from "../commands/send.ts";
 import { enrollmentProfile } from "./profile.ts";
 
@@ -29,7 +29,7 @@ export const appleRenewal = appleCommandKind({
 });
 
 /** The enrollment profile with a challenge that only this device can use, made when the device asks for the command. */
-const renewalCommand: MadeLate = async (ctx, { host_id }: Operation) => {
+const renewalCommand: LateContent = async (ctx, { host_id }: Operation) => {
   const [device, host] = await Promise.all([deviceOfHost(ctx.store, host_id), ctx.store.hosts.get(host_id)]);
   const identity = device?.identity_id == null ? null : await ctx.store.deviceIdentities.get(device.identity_id);
   if (!device || !identity || !host) throw new NotAllowed("the enrollment has ended");
@@ -62,15 +62,15 @@ async function renewIdentities(services: Services, signal: AbortSignal): Promise
     gt("not_valid_after", clock.iso()),
     lt("not_valid_after", isoAt(clock.now() + AHEAD)),
   );
-  let asked = 0;
-  for (let last = 0; asked < IN_A_RUN && !signal.aborted; ) {
+  let count = 0;
+  for (let last = 0; count < IN_A_RUN && !signal.aborted; ) {
     const identities = await store.deviceIdentities.pick(["id"], {
       where: and(isDue, gt("id", last)),
       limit: BATCH_SIZE,
     });
     if (identities.length === 0) return;
     last = identities.at(-1)!.id;
-    asked += await store.tx((tx) =>
+    count += await store.tx((tx) =>
       ask(
         within(serviceContext(services), tx),
         identities.map(({ id }) => id),
@@ -92,12 +92,12 @@ async function ask(inside: Context, identityIds: readonly number[]): Promise<num
     gt("created_at", isoAt(clock.now() - AGAIN)),
   );
   const recent = new Set((await store.operations.pick(["host_id"], { where: isRecent })).map(({ host_id }) => host_id));
-  const wanted = hostIds.filter((id) => !recent.has(id));
+  const dueIds = hostIds.filter((id) => !recent.has(id));
   const command = { RequestType: "InstallProfile" };
   await sendAppleCommands(
     inside,
     appleRenewal,
-    wanted.map((hostId) => ({ hostId, command })),
+    dueIds.map((hostId) => ({ hostId, command })),
   );
-  return wanted.length;
+  return dueIds.length;
 }

@@ -26,19 +26,19 @@ export const appleEnrollRoutes: readonly Route[] = [
 
 const DEVICE_INFO = "x-apple-aspen-deviceinfo";
 
-async function automatic(ctx: Context, asked: AutomaticRequest, reply: Reply): Promise<Content> {
-  const found = await automaticProfile(ctx, asked);
-  if (Buffer.isBuffer(found)) return profile(found);
+async function automatic(ctx: Context, request: AutomaticRequest, reply: Reply): Promise<Content> {
+  const outcome = await automaticProfile(ctx, request);
+  if (Buffer.isBuffer(outcome)) return profile(outcome);
   reply.status = 403;
-  return { type: "application/json", content: updateText(found) };
+  return { type: "application/json", content: updateText(outcome) };
 }
 
 const updateText = ({ osVersion }: UpdateFirst): string =>
   JSON.stringify({ code: "com.apple.softwareupdate.required", details: { OSVersion: osVersion } });
 
 /** Demands an update from the browser of the setup assistant. */
-export const updateFirst = (found: UpdateFirst): Response =>
-  new Response(updateText(found), { status: 403, headers: { "content-type": "application/json" } });
+export const updateFirst = (update: UpdateFirst): Response =>
+  new Response(updateText(update), { status: 403, headers: { "content-type": "application/json" } });
 
 /** What a device has sent in its header; null: nothing. */
 export function machineInfoIn({ headers }: Pick<Context, "headers">): Buffer | null {
@@ -68,8 +68,8 @@ export const SIGNED_IN_PAGE = "/mdm/sso/done";
 export const mdmSsoRoutes: readonly Route[] = [
   route(mdmSsoApi.start, async ({ query, body }, ctx, reply) => {
     const isAccount = body.initiator === "account_driven_enroll";
-    const asked = { token: query.token, machineInfo: machineInfoIn(ctx) };
-    const started = isAccount ? await startAccount(ctx) : await startEndUser(ctx, asked);
+    const request = { token: query.token, machineInfo: machineInfoIn(ctx) };
+    const started = isAccount ? await startAccount(ctx) : await startEndUser(ctx, request);
     if ("osVersion" in started) throw badRequest(`the device has to be updated to ${started.osVersion} first`);
     reply.headers["set-cookie"] = started.cookie;
     return { url: started.to };
@@ -112,10 +112,10 @@ function placeOf(outcome: EndUserOutcome): string {
 export const accountEnrollRoutes: readonly Route[] = [
   route(accountEnrollApi.discover, async (_, ctx) => ({ content: await serviceDiscovery(ctx) })),
   route(accountEnrollApi.enroll, async ({ body }, ctx, reply) => {
-    const found = await accountProfile(ctx, Buffer.from(body.bytes));
-    if ("profile" in found) return profile(found.profile);
+    const outcome = await accountProfile(ctx, Buffer.from(body.bytes));
+    if ("profile" in outcome) return profile(outcome.profile);
     reply.status = 401;
-    reply.headers["www-authenticate"] = found.signIn;
+    reply.headers["www-authenticate"] = outcome.signIn;
     return { type: "text/plain", content: "" };
   }),
 ];

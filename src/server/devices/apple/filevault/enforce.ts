@@ -31,19 +31,22 @@ export async function enforceFilevault(services: Services, signal?: AbortSignal)
 }
 
 async function keepProfiles(ctx: Context): Promise<void> {
-  const wanted = async ({ store, config }: Context): Promise<ReadonlySet<number | null>> => {
+  const encryptedTeams = async ({ store, config }: Context): Promise<ReadonlySet<number | null>> => {
     const settings = await mdmOfTeams({ store, config: config.over(store) });
     return new Set([...settings].flatMap(([id, mdm]) => (mustEncrypt(mdm, "macos") ? [id] : [])));
   };
   // Without anything to do, no lock and no CA are needed.
-  const own = { identifier: FILEVAULT_IDENTIFIER, hostPlatform: "darwin" };
-  const [before, teams] = [await ctx.store.configurationProfiles.list({ where: ownProfiles(own) }), await wanted(ctx)];
+  const profile = { identifier: FILEVAULT_IDENTIFIER, hostPlatform: "darwin" };
+  const [before, teams] = [
+    await ctx.store.configurationProfiles.list({ where: ownProfiles(profile) }),
+    await encryptedTeams(ctx),
+  ];
   if (before.length === 0 && (teams.size === 0 || !(await applePlatform.isOn(ctx)))) return;
   const upload = filevaultUpload((await deviceCa(ctx)).certificate);
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
-    const teams = new Map([...(await wanted(inside))].map((team) => [team, upload]));
-    await keepOwnProfiles(inside, own, teams);
+    const teams = new Map([...(await encryptedTeams(inside))].map((team) => [team, upload]));
+    await keepOwnProfiles(inside, profile, teams);
   }, PROFILE_LOCK_OPTIONS);
 }
 
@@ -77,7 +80,7 @@ async function askForKeys(ctx: Context, signal?: AbortSignal): Promise<void> {
   const where = and(isMac, applePlatform.hosts, exists(hostDiskEncryption, "id", missing));
   for (;;) {
     if (signal?.aborted) return;
-    const asked = await ctx.store.tx(
+    const count = await ctx.store.tx(
       async (store) => {
         const ids = (await store.hosts.pick(["id"], { where, limit: BATCH_SIZE })).map(({ id }) => id);
         if (ids.length === 0) return 0;
@@ -91,7 +94,7 @@ async function askForKeys(ctx: Context, signal?: AbortSignal): Promise<void> {
       },
       { lock: "disk-keys" },
     );
-    if (asked < BATCH_SIZE) return;
+    if (count < BATCH_SIZE) return;
   }
 }
 

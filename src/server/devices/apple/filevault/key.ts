@@ -82,10 +82,10 @@ function startWriter(services: Services): SourceWriter<string> {
           reported.map(({ hostId }) => hostId),
         ),
       });
-      const known = new Map(rows.map(({ id, sealed_key }) => [id, sealed_key]));
+      const sealedKeys = new Map(rows.map(({ id, sealed_key }) => [id, sealed_key]));
       // A transaction of its own for each: a Mac has a new key once in years.
       for (const { hostId, value } of reported)
-        if (known.get(hostId) !== value) await keepSealedKey(ctx, hostId, value, "agent");
+        if (sealedKeys.get(hostId) !== value) await keepSealedKey(ctx, hostId, value, "agent");
       return NOTHING_TO_WRITE;
     },
   };

@@ -53,7 +53,7 @@ export const setDeviceName = appleCommandKind({
 /** A device acknowledges the command, and says of each setting whether it was done. Null: it was. */
 function refusalIn(answer: PlistDict): string | null {
   const refused = dictsIn(answer, "Settings").find(
-    (one) => (stringIn(one, "Status") ?? "Acknowledged") !== "Acknowledged",
+    (item) => (stringIn(item, "Status") ?? "Acknowledged") !== "Acknowledged",
   );
   if (refused === undefined) return null;
   const errors = dictsIn(refused, "ErrorChain").flatMap(
@@ -103,20 +103,20 @@ const commands = {
 /** Queues the commands that these hosts still have to get, in the caller's transaction. */
 export async function sendSteps(inside: Context, hostIds: readonly number[]): Promise<void> {
   const { store } = inside;
-  for await (const some of parts(hostIds)) {
-    const rows = await store.hostNames.pick(["id", "step"], { where: and(oneOf("id", some), isToSend) });
+  for await (const batch of parts(hostIds)) {
+    const rows = await store.hostNames.pick(["id", "step"], { where: and(oneOf("id", batch), isToSend) });
     for (const step of ["set", "verify"] as const) {
-      const own = rows.filter((row) => row.step === step);
-      if (own.length === 0) continue;
+      const atStep = rows.filter((row) => row.step === step);
+      if (atStep.length === 0) continue;
       const { kind, command } = commands[step];
       const uuids = await sendAppleCommands(
         inside,
         kind,
-        own.map(({ id }) => ({ hostId: id, command })),
+        atStep.map(({ id }) => ({ hostId: id, command })),
       );
       await nameCommandsQueued(
         store,
-        own.map(({ id }, i) => ({ id, command_uuid: uuids[i]! })),
+        atStep.map(({ id }, i) => ({ id, command_uuid: uuids[i]! })),
       );
     }
   }
@@ -124,15 +124,15 @@ export async function sendSteps(inside: Context, hostIds: readonly number[]): Pr
 
 /** What these hosts were asked is over: their template has changed, or is gone. */
 export async function dropNameCommands(inside: Context, rows: readonly Pick<NameRow, "id" | "command_uuid">[]) {
-  const asked = rows.flatMap(({ command_uuid }) => command_uuid ?? []);
-  if (asked.length === 0) return;
+  const uuids = rows.flatMap(({ command_uuid }) => command_uuid ?? []);
+  if (uuids.length === 0) return;
   const waiting = await inside.store.operations.pick(["id"], {
-    where: and(oneOf("uuid", asked), oneOf("state", ["queued", "sent"])),
+    where: and(oneOf("uuid", uuids), oneOf("state", ["queued", "sent"])),
   });
   await dropOperations(
     inside,
     rows.map(({ id }) => id),
-    { uuids: asked },
+    { uuids },
   );
   for (const { id } of waiting) await removeCommand(inside, id);
 }

@@ -45,10 +45,10 @@ export async function wantedNames(
   const secrets = await valuesOnHosts(store, templates.flatMap(namesIn).filter(isLate), ids, "host_names");
   return byId(
     named.flatMap(({ id, team_id, computer_name: current, detail_updated_at: reported_at }) => {
-      const own = values.get(id);
-      if (own === undefined) return [];
+      const hostValues = values.get(id);
+      if (hostValues === undefined) return [];
       const template = templateOf(team_id);
-      const filled = fillVariables(template, "", own, (value) => value);
+      const filled = fillVariables(template, "", hostValues, (value) => value);
       const text = replaceNames(filled.text, (key, whole) => secrets.get(id)?.get(key) ?? whole);
       const name = text.replaceAll(/\p{Cc}+/gu, " ").trim();
       const detail = problemOf(name, filled.missing);

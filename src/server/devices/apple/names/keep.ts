@@ -64,21 +64,21 @@ const idsIn = ({ renamed, ended, reported, toSend }: Differences): number[] => [
 
 async function differencesOf(inside: Context, hostIds: readonly number[]): Promise<Differences> {
   const { store } = inside;
-  const wanted = await wantedNames(inside, hostIds);
-  const known = byId(await store.hostNames.list({ where: oneOf("id", hostIds) }));
+  const desired = await wantedNames(inside, hostIds);
+  const existing = byId(await store.hostNames.list({ where: oneOf("id", hostIds) }));
   const unsent = await store.hostNames.pick(["id"], { where: and(oneOf("id", hostIds), isToSend) });
-  const renamed = [...wanted.values()].flatMap((want) => {
-    const before = known.get(want.id);
+  const renamed = [...desired.values()].flatMap((want) => {
+    const before = existing.get(want.id);
     return before?.digest === want.digest ? [] : [{ before, want }];
   });
   return {
     renamed,
-    ended: [...known.values()].filter(({ id }) => !wanted.has(id)),
-    reported: [...wanted.values()].flatMap((want) => {
-      const row = known.get(want.id);
+    ended: [...existing.values()].filter(({ id }) => !desired.has(id)),
+    reported: [...desired.values()].flatMap((want) => {
+      const row = existing.get(want.id);
       return row?.digest === want.digest ? (reportedState(row, want) ?? []) : [];
     }),
-    toSend: unsent.flatMap(({ id }) => (wanted.has(id) ? [id] : [])),
+    toSend: unsent.flatMap(({ id }) => (desired.has(id) ? [id] : [])),
   };
 }
 

@@ -26,11 +26,11 @@ export const accountInCommand: PlistDict = { AutoSetupAdminAccounts: [ACCOUNT] }
 
 /** The command with this uuid creates the account. In the transaction that queues it. */
 export async function expectAccount({ store, random }: Context, id: number, command_uuid: string): Promise<void> {
-  const asked = { status: "pending", detail: "", next: newPassword(random), step: "create", command_uuid } as const;
+  const creation = { status: "pending", detail: "", next: newPassword(random), step: "create", command_uuid } as const;
   const row = {
     id,
     name: ACCOUNT.shortName,
-    ...asked,
+    ...creation,
     password: null,
     updated_at: null,
     account_guid: null,
@@ -73,8 +73,8 @@ export const findAccount = appleCommandKind({
     const row = await rowOf(inside.store, operation);
     if (row === null) return;
     const answer = ending.state === "answered" ? await answerOf(inside, operation) : null;
-    const found = answer && dictsIn(dictIn(answer, "QueryResponses") ?? {}, "AutoSetupAdminAccounts");
-    const account = found?.find((one) => stringIn(one, "shortName") === row.name);
+    const accounts = answer && dictsIn(dictIn(answer, "QueryResponses") ?? {}, "AutoSetupAdminAccounts");
+    const account = accounts?.find((candidate) => stringIn(candidate, "shortName") === row.name);
     const account_guid = account === undefined ? null : stringIn(account, "GUID");
     if (account_guid !== null)
       return void (await changeAccount(inside.store, row.id, {

@@ -48,9 +48,9 @@ export const setRecoveryLock = appleCommandKind({
 /** The device has the new password. */
 async function taken(inside: Inside, operation: Operation, { id, password, next }: LockRow): Promise<void> {
   if (next === null) return void (await dropLock(inside.store, id));
-  const asked = { step: "verify", command_uuid: null } as const;
+  const verification = { step: "verify", command_uuid: null } as const;
   await changeLock(inside.store, id, {
-    ...asked,
+    ...verification,
     status: "verifying",
     detail: "",
     password: next,
@@ -101,21 +101,21 @@ export const isToSend: Predicate = and(not(isNull("step")), isNull("command_uuid
 /** Queues the commands that these hosts still have to get, in the caller's transaction. */
 export async function sendSteps(inside: Context, hostIds: readonly number[]): Promise<void> {
   const { store, random } = inside;
-  for await (const some of parts(hostIds)) {
-    const rows = await store.recoveryLocks.list({ where: and(oneOf("id", some), isToSend) });
+  for await (const batch of parts(hostIds)) {
+    const rows = await store.recoveryLocks.list({ where: and(oneOf("id", batch), isToSend) });
     for (const step of ["set", "verify"] as const) {
-      const own = rows.filter((row) => row.step === step);
-      if (own.length === 0) continue;
+      const atStep = rows.filter((row) => row.step === step);
+      if (atStep.length === 0) continue;
       const kind = step === "set" ? setRecoveryLock : verifyRecoveryLock;
       const RequestType = step === "set" ? "SetRecoveryLock" : "VerifyRecoveryLock";
       const uuids = await sendAppleCommands(
         inside,
         kind,
-        own.map(({ id }) => ({ hostId: id, command: { RequestType } })),
+        atStep.map(({ id }) => ({ hostId: id, command: { RequestType } })),
       );
       await lockCommandsQueued(
         store,
-        own.map(({ id, removing, next }, i) => {
+        atStep.map(({ id, removing, next }, i) => {
           const password = step === "set" && !removing ? { next: next ?? newPassword(random) } : {};
           return { id, command_uuid: uuids[i]!, ...password };
         }),

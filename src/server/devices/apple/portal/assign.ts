@@ -44,14 +44,14 @@ export const enrollToken = (services: Pick<Context, "store" | "clock" | "random"
 /** The profile as the portal gets it: with the addresses of this server. */
 export async function wholeProfile(
   services: Pick<Context, "store" | "settings" | "config" | "clock" | "random">,
-  given: Readonly<Record<string, unknown>>,
+  command: Readonly<Record<string, unknown>>,
   teamId: number | null = null,
 ): Promise<Record<string, unknown>> {
   const query = `?${new URLSearchParams({ token: await enrollToken(services) })}`;
   const at = async (path: string): Promise<string> =>
     (await deviceUrl(services, `${path}${query}`)) ?? linkTo(services, `${path}${query}`);
   return {
-    ...given,
+    ...command,
     url: await at(automaticEnrollApi.post.path),
     ...((await endUsersSignIn(services, teamId)) ? { configuration_web_url: await at(END_USER_PAGE) } : {}),
     // The device waits until it has been set up, and is then released.
@@ -67,8 +67,8 @@ export async function profileUuid(
   profile: Readonly<Record<string, unknown>>,
 ): Promise<string> {
   const digest = digestOf(profile);
-  const known = await store.portalProfiles.first({ where: and(eq("token_id", token.id), eq("digest", digest)) });
-  if (known) return known.profile_uuid;
+  const existing = await store.portalProfiles.first({ where: and(eq("token_id", token.id), eq("digest", digest)) });
+  if (existing) return existing.profile_uuid;
   const profile_uuid = await client.defineProfile(profile);
   await store.portalProfiles.upsert([{ created_at: clock.iso(), token_id: token.id, digest, profile_uuid }], {
     on: ["token_id", "digest"],
@@ -90,8 +90,8 @@ export async function assignProfiles(
   const uuids = new Map<string, string>();
   const uuidFor = async (teamId: number | null): Promise<string> => {
     const key = teamKey(teamId);
-    const found = uuids.get(key);
-    if (found !== undefined) return found;
+    const cached = uuids.get(key);
+    if (cached !== undefined) return cached;
     const profile = await wholeProfile(services, uploaded.get(key) ?? defaultAssistant, teamId);
     const uuid = await profileUuid(services, client, token, profile);
     uuids.set(key, uuid);
@@ -161,8 +161,8 @@ async function assign(
         retry_at: response === "SUCCESS" ? null : isoAt(now + delayOf(response)),
       })),
     );
-    const hostsWith = (...wanted: AssignResponse[]) =>
-      outcomes.flatMap(({ row, response }) => (wanted.includes(response) ? (row.host_id ?? []) : []));
+    const hostsWith = (...responses: AssignResponse[]) =>
+      outcomes.flatMap(({ row, response }) => (responses.includes(response) ? (row.host_id ?? []) : []));
     await setPortalError(tx, hostsWith("FAILED", "NOT_ACCESSIBLE"), true);
     await setPortalError(tx, hostsWith("SUCCESS"), false);
   });

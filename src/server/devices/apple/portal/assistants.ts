@@ -14,7 +14,7 @@ import type { setupAssistants } from "./tables.ts";
 import { clientOf } from "./tokens.ts";
 
 /** Keys that only the server can fill in. */
-const own = ["url", "configuration_web_url", "await_device_configured"];
+const reserved = ["url", "configuration_web_url", "await_device_configured"];
 const texts = [
   "profile_name",
   "org_magic",
@@ -34,11 +34,11 @@ export function checkProfile(profile: Readonly<Record<string, unknown>>): void {
   const errors: FieldError[] = [];
   for (const [key, value] of Object.entries(profile)) {
     const name = `enrollment_profile.${key}`;
-    if (own.includes(key)) errors.push({ name, reason: "is filled in by the server: remove it" });
+    if (reserved.includes(key)) errors.push({ name, reason: "is filled in by the server: remove it" });
     else if (texts.includes(key) && typeof value !== "string") errors.push({ name, reason: "must be text" });
     else if (switches.includes(key) && typeof value !== "boolean")
       errors.push({ name, reason: "must be true or false" });
-    else if (lists.includes(key) && !(Array.isArray(value) && value.every((one) => typeof one === "string")))
+    else if (lists.includes(key) && !(Array.isArray(value) && value.every((element) => typeof element === "string")))
       errors.push({ name, reason: "must be a list of texts" });
   }
   if (errors.length > 0) throw invalidFields(errors);
@@ -47,12 +47,12 @@ export function checkProfile(profile: Readonly<Record<string, unknown>>): void {
 }
 
 /** Null: hosts without a team. */
-async function chosenTeam(ctx: Context, action: "setup:read" | "setup:write", given: number | null | undefined) {
-  if (!given) {
+async function chosenTeam(ctx: Context, action: "setup:read" | "setup:write", teamId: number | null | undefined) {
+  if (!teamId) {
     authorize(ctx, action, null);
     return null;
   }
-  return getTeamRow(ctx, action, given);
+  return getTeamRow(ctx, action, teamId);
 }
 
 export type SetupAssistantRow = RowOf<typeof setupAssistants>;
@@ -69,10 +69,10 @@ const view = (row: SetupAssistantRow): SetupAssistant => ({
   enrollment_profile: row.enrollment_profile as SetupAssistant["enrollment_profile"],
 });
 
-export async function setAssistant(ctx: Context, given: SetSetupAssistant): Promise<SetupAssistant> {
-  const team = await chosenTeam(ctx, "setup:write", given.team_id);
+export async function setAssistant(ctx: Context, input: SetSetupAssistant): Promise<SetupAssistant> {
+  const team = await chosenTeam(ctx, "setup:write", input.team_id);
   await requireAppleMdm(ctx);
-  const { name, enrollment_profile } = given;
+  const { name, enrollment_profile } = input;
   checkProfile(enrollment_profile);
   await tryProfile(ctx, enrollment_profile, team?.id ?? null);
   const row = await ctx.store.tx(async (store) => {
@@ -87,14 +87,14 @@ export async function setAssistant(ctx: Context, given: SetSetupAssistant): Prom
 export async function keepAssistant(
   inside: Context,
   team: NamedTeam | null,
-  given: Pick<SetupAssistantRow, "name" | "enrollment_profile">,
+  profile: Pick<SetupAssistantRow, "name" | "enrollment_profile">,
 ): Promise<SetupAssistantRow> {
   const team_key = teamKey(team?.id ?? null);
   const [written] = await inside.store.setupAssistants.upsert(
-    [{ team_key, team_id: team?.id ?? null, uploaded_at: inside.clock.iso(), ...given }],
+    [{ team_key, team_id: team?.id ?? null, uploaded_at: inside.clock.iso(), ...profile }],
     { on: ["team_key"] },
   );
-  await recordActivity(inside, "changed_macos_setup_assistant", { name: given.name, ...teamDetails(team) });
+  await recordActivity(inside, "changed_macos_setup_assistant", { name: profile.name, ...teamDetails(team) });
   return written!;
 }
 
@@ -132,10 +132,10 @@ export async function tryProfile(
   }
 }
 
-async function assistantOf(ctx: Context, action: "setup:read" | "setup:write", given: number | undefined) {
-  const team = await chosenTeam(ctx, action, given);
+async function assistantOf(ctx: Context, action: "setup:read" | "setup:write", teamId: number | undefined) {
+  const team = await chosenTeam(ctx, action, teamId);
   const row = await ctx.store.setupAssistants.first({ where: eq("team_key", teamKey(team?.id ?? null)) });
-  if (!row) throw notFound("setup assistant profile of team", given ?? 0);
+  if (!row) throw notFound("setup assistant profile of team", teamId ?? 0);
   return { team, row };
 }
 

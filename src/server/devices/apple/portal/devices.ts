@@ -72,17 +72,17 @@ export async function writeDevices(
 ): Promise<WrittenDevices> {
   const devices = latest(page);
   const serials = devices.map(({ serial_number }) => serial_number);
-  const known = new Map(
+  const existing = new Map(
     (await tx.portalDevices.list({ where: oneOf("serial", serials) })).map((row) => [row.serial, row]),
   );
   const isNews = (device: PortalDevice): boolean => {
-    const row = known.get(device.serial_number);
+    const row = existing.get(device.serial_number);
     return !row || (timeOf(device.op_date) ?? row.changed_at) >= row.changed_at;
   };
   const news = devices.filter(isNews);
   const isDeleted = ({ op_type }: PortalDevice) => (op_type ?? "").toLowerCase() === "deleted";
   const present = news.flatMap((device) => {
-    const family = familyOf(device) ?? known.get(device.serial_number)?.family ?? null;
+    const family = familyOf(device) ?? existing.get(device.serial_number)?.family ?? null;
     return isDeleted(device) || family === null ? [] : [{ device, family }];
   });
   const expected = present.map(
@@ -97,7 +97,7 @@ export async function writeDevices(
   const now = services.clock.iso();
   await tx.portalDevices.upsert(
     present.map(({ device, family }) => {
-      const old = known.get(device.serial_number);
+      const old = existing.get(device.serial_number);
       const profile_uuid = device.profile_uuid ?? (old?.token_id === token.id ? old.profile_uuid : "");
       return {
         serial: device.serial_number,
@@ -123,7 +123,7 @@ export async function writeDevices(
     present.flatMap(({ device }) => idOf.get(device.serial_number) ?? []),
   );
   const deleted = news.flatMap((device) => {
-    const row = known.get(device.serial_number);
+    const row = existing.get(device.serial_number);
     return isDeleted(device) && row && row.token_id === token.id ? [{ row, at: timeOf(device.op_date) ?? now }] : [];
   });
   for (const { row, at } of deleted)
@@ -160,8 +160,8 @@ export async function expectDeletedHosts(
     }),
   );
   const { idOf } = await expectHosts(services, tx, { expected, labels });
-  const found = lost.flatMap(({ id, serial }) => (idOf.has(serial) ? [{ id, host_id: idOf.get(serial)! }] : []));
-  if (found.length > 0) await tx.portalDevices.updateEach(found);
+  const matched = lost.flatMap(({ id, serial }) => (idOf.has(serial) ? [{ id, host_id: idOf.get(serial)! }] : []));
+  if (matched.length > 0) await tx.portalDevices.updateEach(matched);
   await expectEnrollment(tx, [...idOf.values()]);
   return lost.at(-1)!.id;
 }

@@ -41,15 +41,18 @@ interface ReleaseResult {
 
 /** All hosts have to be there; those that the portal does not know fail one by one. */
 export async function releaseHosts(ctx: Context, ids: readonly number[]): Promise<{ results: ReleaseResult[] }> {
-  const wanted = [...new Set(ids)];
-  if (wanted.length === 0) throw invalid("ids", "must not be empty");
-  if (wanted.length > BATCH_SIZE) throw invalid("ids", `at most ${BATCH_SIZE} hosts can be released at once`);
-  const hosts = byId(await ctx.store.hosts.getMany(wanted));
-  const unknown = wanted.find((id) => !hosts.has(id));
+  const requested = [...new Set(ids)];
+  if (requested.length === 0) throw invalid("ids", "must not be empty");
+  if (requested.length > BATCH_SIZE) throw invalid("ids", `at most ${BATCH_SIZE} hosts can be released at once`);
+  const hosts = byId(await ctx.store.hosts.getMany(requested));
+  const unknown = requested.find((id) => !hosts.has(id));
   if (unknown !== undefined) throw invalid("ids", `host ${unknown} was not found in the datastore`);
-  const rows = await ctx.store.portalDevices.list({ where: and(oneOf("host_id", wanted), isNull("deleted_at")) });
+  const rows = await ctx.store.portalDevices.list({ where: and(oneOf("host_id", requested), isNull("deleted_at")) });
   const results = new Map<number, ReleaseResult>(
-    wanted.map((id) => [id, { host_id: id, status: "failed", error: "the business portal does not know this host" }]),
+    requested.map((id) => [
+      id,
+      { host_id: id, status: "failed", error: "the business portal does not know this host" },
+    ]),
   );
   for (const [tokenId, devices] of groupBy(rows, ({ token_id }) => token_id)) {
     const responses = await disown(ctx, tokenId, devices);

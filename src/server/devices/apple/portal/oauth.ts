@@ -11,7 +11,7 @@ export interface OauthCredentials {
 
 /** Percent-encoding of RFC 5849, 3.6: stricter than that of URLs. */
 const encoded = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
 interface OauthRequest {
   readonly method: string;

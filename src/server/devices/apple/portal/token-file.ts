@@ -22,8 +22,8 @@ export class BadTokenFile extends Error {}
 /** Throws `BadTokenFile`. */
 export function readTokenFile(file: Buffer, recipient: Certificate, key: KeyObject): PortalToken {
   const opened = open(file, recipient, key).toString("utf8");
-  const found = /-----BEGIN MESSAGE-----([\s\S]*?)-----END MESSAGE-----/.exec(opened);
-  const parsed = Token.safeParse(jsonOf(found?.[1] ?? ""));
+  const match = /-----BEGIN MESSAGE-----([\s\S]*?)-----END MESSAGE-----/.exec(opened);
+  const parsed = Token.safeParse(jsonOf(match?.[1] ?? ""));
   if (!parsed.success) throw new BadTokenFile("the token has no credentials");
   return parsed.data;
 }

@@ -24,10 +24,10 @@ const NAME = "portal";
 const KEY_LIFETIME = days(3650);
 
 async function portalKey({ store, clock }: Pick<Context, "store" | "clock">): Promise<KeyRow> {
-  const found = await store.portalKeys.first({ where: eq("name", NAME) });
-  if (found) return found;
+  const existing = await store.portalKeys.first({ where: eq("name", NAME) });
+  if (existing) return existing;
   const { generate } = await import("selfsigned");
-  const made = await generate([{ name: "commonName", value: "svc" }], {
+  const generated = await generate([{ name: "commonName", value: "svc" }], {
     keySize: 2048,
     algorithm: "sha256",
     notBeforeDate: new Date(clock.now() - days(1)),
@@ -35,7 +35,7 @@ async function portalKey({ store, clock }: Pick<Context, "store" | "clock">): Pr
   });
   // If another server was faster, its key is kept.
   const [row] = await store.portalKeys.upsert(
-    [{ name: NAME, created_at: clock.iso(), certificate: made.cert, private_key: made.private }],
+    [{ name: NAME, created_at: clock.iso(), certificate: generated.cert, private_key: generated.private }],
     { on: ["name"], set: [] },
   );
   return row!;
@@ -99,8 +99,8 @@ export async function addToken(ctx: Context, file: Buffer): Promise<{ abm_token:
   const token = await readToken(ctx, file);
   const account = await accountOf(ctx, token);
   const row = await ctx.store.tx(async (store) => {
-    const known = await store.abmTokens.first({ where: eq("server_uuid", account.server_uuid) });
-    if (known) throw conflict(`a token of ${account.org_name} is there already: renew token ${known.id} instead`);
+    const existing = await store.abmTokens.first({ where: eq("server_uuid", account.server_uuid) });
+    if (existing) throw conflict(`a token of ${account.org_name} is there already: renew token ${existing.id} instead`);
     const added = await store.abmTokens.insert({ created_at: ctx.clock.iso(), ...columnsOf(token, account) });
     await recordActivity(within(ctx, store), "added_abm_token", detailsOf(added));
     return added;
@@ -125,14 +125,14 @@ export const teamColumns = ["macos_team_id", "ios_team_id", "ipados_team_id", "b
 type TokenTeams = Partial<Record<(typeof teamColumns)[number], number | null>>;
 
 /** Sets all teams; absent means no team. */
-export async function setTokenTeams(ctx: Context, id: number, given: TokenTeams): Promise<{ abm_token: AbmToken }> {
+export async function setTokenTeams(ctx: Context, id: number, change: TokenTeams): Promise<{ abm_token: AbmToken }> {
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const token = await tokenRow(inside, id);
     const set: Record<string, number | null> = {};
     for (const column of teamColumns) {
       // 0 stands for no team, as elsewhere in the API.
-      const teamId = given[column] || null;
+      const teamId = change[column] || null;
       if (teamId !== null && (await store.teams.get(teamId)) === null)
         throw new ApiError(404, "Resource Not Found", [
           { name: column, reason: `team ${teamId} was not found in the datastore` },
@@ -171,8 +171,8 @@ async function views(ctx: Context, rows: readonly AbmTokenRow[]): Promise<AbmTok
   const teams = byId(await ctx.store.teams.getMany([...new Set(ids)]));
   const url = await linkTo(ctx, "");
   const team = (id: number | null) => {
-    const found = id === null ? undefined : teams.get(id);
-    return found ? { id: found.id, name: found.name } : null;
+    const team = id === null ? undefined : teams.get(id);
+    return team ? { id: team.id, name: team.name } : null;
   };
   return rows.map((row) => ({
     id: row.id,

@@ -7,7 +7,7 @@ import { fillLate } from "../../profiles/late.ts";
 import { notifyProfiles } from "../../profiles/part.ts";
 import { fillOrFail } from "../../profiles/requested.ts";
 import type { AppleDeviceListener } from "../channel/listeners.ts";
-import { type AppleAnswer, answerOf, appleCommandKind, CONTENT_MAX, type MadeLate } from "../commands/kind.ts";
+import { type AppleAnswer, answerOf, appleCommandKind, CONTENT_MAX, type LateContent } from "../commands/kind.ts";
 import { inPlist } from "./escape.ts";
 
 const noSecrets: PlistDict = {};
@@ -31,7 +31,7 @@ export const appleProfileCommand = appleCommandKind({
 });
 
 /** The command with what certificate authorities give for this device. */
-const profileCommand: MadeLate = async (ctx, operation, content) => {
+const profileCommand: LateContent = async (ctx, operation, content) => {
   const command = readPlistDict(Buffer.from(content), CONTENT_MAX);
   const payload = bytesIn(command, "Payload")?.toString("utf8") ?? "";
   const filled = await fillOrFail(ctx, operation, payload, inPlist);

@@ -80,7 +80,7 @@ export function readJsonDeclaration(text: string, rules: Rules): JsonDeclaration
 const keys = ["Type", "Identifier", "Payload"] as const;
 
 /** In whatever letters it is written: neither policies for Android nor anything else have such keys. */
-const keyMeantBy = (key: string) => keys.find((known) => known.toLowerCase() === key.toLowerCase());
+const keyMeantBy = (key: string) => keys.find((candidate) => candidate.toLowerCase() === key.toLowerCase());
 
 function checked(value: Record<string, unknown>, { field, types }: Rules): JsonDeclaration {
   for (const key of Object.keys(value)) {

@@ -11,8 +11,8 @@ import { reportedEvents, writeReported } from "./reported.ts";
 const DATE = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|[+-]\d\d:?\d\d)?$/;
 
 /** Agents report dates such as `2026-03-01 12:00:00 +0000`. Null: not a date. */
-function installedAt(given: string): string | null {
-  const [, day, time, zone = "Z"] = DATE.exec(given.trim()) ?? [];
+function installedAt(text: string): string | null {
+  const [, day, time, zone = "Z"] = DATE.exec(text.trim()) ?? [];
   const at = Date.parse(`${day}T${time}${zone.replace(/^([+-]\d\d)(\d\d)$/, "$1:$2")}`);
   return Number.isNaN(at) ? null : new Date(at).toISOString();
 }

@@ -28,14 +28,14 @@ const FILEVAULT_KEYS: readonly string[] = ["dontallowfdedisable", "dontallowfdee
 
 /** Null: the file is neither a property list nor signed data. */
 export function readMobileconfig({ bytes }: ProfileFile): ReadProfile | null {
-  const given = Buffer.from(bytes);
-  const content = isDer(given) ? signedContent(given) : given;
+  const input = Buffer.from(bytes);
+  const content = isDer(input) ? signedContent(input) : input;
   const isBinary = content.subarray(0, 8).toString("latin1") === "bplist00";
   if (!isBinary && !isXml(content)) return null;
   const isUtf8 = !isBinary && !isOfTwoBytes(content);
   // Replacing would break the signature, or the offsets of the binary format.
   if (
-    (isDer(given) || !isUtf8) &&
+    (isDer(input) || !isUtf8) &&
     VARIABLE.test((isUtf8 || isBinary ? null : decoded(content)) ?? content.toString("latin1"))
   )
     throw invalid(FIELD, "variables can be used in plain XML profiles only, in UTF-8, not in signed or binary ones");

@@ -63,12 +63,12 @@ const named = ({ name }: { readonly name: string }) => ({ profile_name: name });
 /** A device reads all of its declarations together: one command is enough for all that have changed. */
 async function queue(
   inside: Context,
-  wanted: readonly (readonly [HostProfileRow, AppleCommand["command"]])[],
+  pairs: readonly (readonly [HostProfileRow, AppleCommand["command"]])[],
 ): Promise<QueuedCommands> {
   const commands: AppleCommand[] = [];
   const indexes = new Map<number, number>();
   const declaring = new Map<number, number>();
-  for (const [row, command] of wanted) {
+  for (const [row, command] of pairs) {
     const { host_id: hostId, name } = row;
     if (row.kind === "profile") {
       indexes.set(row.id, commands.length);

@@ -18,7 +18,7 @@ export async function reportedEvents(store: Pick<ServerTx, "hostProfiles">, repo
     oneOf("status", ["verifying", "verified", "failed"]),
   );
   const rows = groupBy(await store.hostProfiles.list({ where }), ({ host_id }) => host_id);
-  return [...rows].flatMap(([hostId, own]) => eventsOfReport(own, reported.get(hostId) ?? [], now));
+  return [...rows].flatMap(([hostId, hostRows]) => eventsOfReport(hostRows, reported.get(hostId) ?? [], now));
 }
 
 /** In the caller's transaction. */

@@ -33,10 +33,10 @@ export async function connectToPushService(
 const portOf = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80));
 const plainName = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "");
 
-function secured(url: URL, tunnel: Socket | undefined, own: { cert: string; key: string }): Promise<TLSSocket> {
+function secured(url: URL, tunnel: Socket | undefined, identity: { cert: string; key: string }): Promise<TLSSocket> {
   const host = plainName(url);
   const to = tunnel === undefined ? { host, port: portOf(url) } : { socket: tunnel };
-  const socket = tlsConnect({ ...to, ...own, servername: host, ALPNProtocols: ["h2"] });
+  const socket = tlsConnect({ ...to, ...identity, servername: host, ALPNProtocols: ["h2"] });
   return within(socket, "secureConnect", () => {
     if (socket.alpnProtocol !== "h2") throw new Error(`${host} does not support HTTP/2`);
     return socket;

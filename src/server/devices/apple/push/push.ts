@@ -201,7 +201,7 @@ async function record(
   await store.tx(async (tx) => {
     // A push that was requested in the meantime has its own time.
     const current = byId(await tx.applePushes.getMany(changes.map(({ id }) => id)));
-    const own = changes.filter(({ id, reminders }) => current.get(id)?.reminders === reminders + 1);
-    if (own.length > 0) await tx.applePushes.updateEach(own);
+    const unchanged = changes.filter(({ id, reminders }) => current.get(id)?.reminders === reminders + 1);
+    if (unchanged.length > 0) await tx.applePushes.updateEach(unchanged);
   });
 }

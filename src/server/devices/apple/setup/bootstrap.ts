@@ -38,17 +38,17 @@ type UploadInput = z.output<(typeof bootstrapApi)["upload"]["body"]>;
 export const packageOf = ({ store }: Pick<Context, "store">, teamId: number | null): Promise<BootstrapRow | null> =>
   store.bootstrapPackages.first({ where: eq("team_key", teamKey(teamId)) });
 
-export async function addPackage(ctx: Context, given: UploadInput): Promise<Record<string, never>> {
-  const team = await teamFor(ctx, "setup:write", given.team_id);
+export async function addPackage(ctx: Context, input: UploadInput): Promise<Record<string, never>> {
+  const team = await teamFor(ctx, "setup:write", input.team_id);
   await requireAppleMdm(ctx);
   if (await packageOf(ctx, team.team_id)) throw hasOne(team);
-  await checkFile(ctx, given.package);
+  await checkFile(ctx, input.package);
   const { team_id } = team;
-  const { manual_agent_install } = given;
+  const { manual_agent_install } = input;
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     if (manual_agent_install !== undefined) await changeSetup(inside, { team_id, manual_agent_install });
-    await keepPackage(inside, team, { name: given.package.name || "bootstrap.pkg", file_id: given.package.id });
+    await keepPackage(inside, team, { name: input.package.name || "bootstrap.pkg", file_id: input.package.id });
   });
   return {};
 }
@@ -57,16 +57,16 @@ export async function addPackage(ctx: Context, given: UploadInput): Promise<Reco
 export async function keepPackage(
   inside: Context,
   team: TeamName,
-  given: Pick<BootstrapRow, "name" | "file_id">,
+  file: Pick<BootstrapRow, "name" | "file_id">,
 ): Promise<void> {
   const { team_id } = team;
   const row = { created_at: inside.clock.iso(), team_key: teamKey(team_id), team_id, token: inside.random.token(32) };
   try {
-    await inside.store.bootstrapPackages.insert({ ...row, ...given });
+    await inside.store.bootstrapPackages.insert({ ...row, ...file });
   } catch (error) {
     throw error instanceof UniqueViolation ? hasOne(team) : error;
   }
-  await recordActivity(inside, "added_bootstrap_package", { bootstrap_package_name: given.name, ...team });
+  await recordActivity(inside, "added_bootstrap_package", { bootstrap_package_name: file.name, ...team });
 }
 
 export async function dropPackage(inside: Context, team: TeamName, { id, name }: BootstrapRow): Promise<void> {

@@ -28,14 +28,14 @@ export async function addEula(ctx: Context, file: StoredFile): Promise<Record<st
 export type EulaRow = RowOf<typeof eulas>;
 
 /** Call it in a transaction. 409 if there is one already. */
-export async function keepEula(inside: Context, given: Pick<EulaRow, "name" | "file_id">): Promise<void> {
+export async function keepEula(inside: Context, eula: Pick<EulaRow, "name" | "file_id">): Promise<void> {
   const token = inside.random.token(32);
   try {
-    await inside.store.eulas.insert({ slot: "eula", created_at: inside.clock.iso(), token, ...given });
+    await inside.store.eulas.insert({ slot: "eula", created_at: inside.clock.iso(), token, ...eula });
   } catch (error) {
     throw error instanceof UniqueViolation ? hasOne() : error;
   }
-  await recordActivity(inside, "added_eula", { name: given.name });
+  await recordActivity(inside, "added_eula", { name: eula.name });
 }
 
 export async function dropEula(inside: Context, { id, name }: EulaRow): Promise<void> {

@@ -17,25 +17,25 @@ type SetupChange = { [K in keyof SetupSwitches]?: SetupSwitches[K] | undefined }
   team_id?: number | null | undefined;
 };
 
-export async function changeSetup(ctx: Context, { team_id, ...given }: SetupChange): Promise<Record<string, never>> {
+export async function changeSetup(ctx: Context, { team_id, ...change }: SetupChange): Promise<Record<string, never>> {
   const teamId = team_id || null;
   if (teamId === null) authorize(ctx, "setup:write", null);
   else await getTeamRow(ctx, "setup:write", teamId);
-  await checkAccounts(ctx, teamId, given);
-  if (given.enable_end_user_authentication) await requireIdentityProvider(ctx);
-  const mdm = { macos_setup: given };
+  await checkAccounts(ctx, teamId, change);
+  if (change.enable_end_user_authentication) await requireIdentityProvider(ctx);
+  const mdm = { macos_setup: change };
   if (teamId === null) await setMdmSettings(ctx, mdm);
   else await setTeamSettings(ctx, teamId, { mdm }, { isGated: false });
   return {};
 }
 
 /** The settings' own rule names their place in the configuration; this names the field of the request. */
-async function checkAccounts(ctx: Context, teamId: number | null, given: SetupChange): Promise<void> {
+async function checkAccounts(ctx: Context, teamId: number | null, change: SetupChange): Promise<void> {
   const before = await setupSettings(ctx, teamId);
   // Turning the managed account off resets the type.
-  const kept = given.enable_managed_local_account === false ? "admin" : before.end_user_local_account_type;
-  const type = given.end_user_local_account_type ?? kept;
-  if (type !== "admin" && !(given.enable_managed_local_account ?? before.enable_managed_local_account))
+  const kept = change.enable_managed_local_account === false ? "admin" : before.end_user_local_account_type;
+  const type = change.end_user_local_account_type ?? kept;
+  if (type !== "admin" && !(change.enable_managed_local_account ?? before.enable_managed_local_account))
     throw invalid("end_user_local_account_type", "needs enable_managed_local_account to be true");
 }
 

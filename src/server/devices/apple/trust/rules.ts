@@ -33,7 +33,7 @@ export function readPushCertificate(file: string, now: number): PushCertificateF
   let parsed: X509Certificate;
   try {
     parsed = new X509Certificate(blocks[0]!);
-    for (const one of blocks) new X509Certificate(one);
+    for (const block of blocks) new X509Certificate(block);
   } catch {
     throw bad("contains a certificate that cannot be read");
   }

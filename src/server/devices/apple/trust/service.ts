@@ -32,13 +32,13 @@ interface Upload {
 
 export async function uploadPushCertificate(ctx: Context, upload: Upload): Promise<UploadedCertificate> {
   const file = refusing(() => readPushCertificate(upload.certificate, ctx.clock.now()));
-  const own = upload.privateKey === null ? null : refusing(() => readPrivateKey(upload.privateKey!));
-  if (own !== null) checkKey(file, own, "private_key");
+  const uploadedKey = upload.privateKey === null ? null : refusing(() => readPrivateKey(upload.privateKey!));
+  if (uploadedKey !== null) checkKey(file, uploadedKey, "private_key");
   await checkServerUrl(ctx);
   return ctx.store.tx(
     async (tx) => {
       const inside = within(ctx, tx);
-      const key = own ?? (await requestedKey(tx, file));
+      const key = uploadedKey ?? (await requestedKey(tx, file));
       const before = await pushCertificateRow(tx);
       const others = await countOtherTopics(tx, file.topic);
       if (!upload.force) checkTopic(file, before, others);

@@ -9,21 +9,21 @@ import { signers } from "./signers.ts";
 export async function getAppleStatus(ctx: Context): Promise<AppleStatus> {
   const row = await pushCertificateRow(ctx.store);
   const { mdm } = await ctx.config.current();
-  const own = ctx.running.find(signers);
+  const ownSigners = ctx.running.find(signers);
   const now = ctx.clock.now();
   const url = await deviceUrl(ctx, appleChannelApi.put.path);
   return {
     enabled: mdm.enabled_and_configured,
     push_certificate: row && { ...viewCertificate(row), topic: row.topic },
     request_pending: (await ctx.store.applePushRequests.count()) > 0,
-    signs_requests: own?.vendor != null,
-    signs_profiles: own?.profiles != null,
+    signs_requests: ownSigners?.vendor != null,
+    signs_profiles: ownSigners?.profiles != null,
     server_url: (await deviceServerUrl(ctx))?.href ?? "",
     devices_to_enroll_again: url === null ? 0 : await countOtherServers(ctx.store, url),
-    expiring: (await listExpiring(ctx)).map((one) => ({
-      ...one,
-      days_left: Math.floor((Date.parse(one.not_valid_after) - now) / days(1)),
-      soon: isSoon(one, now),
+    expiring: (await listExpiring(ctx)).map((expiring) => ({
+      ...expiring,
+      days_left: Math.floor((Date.parse(expiring.not_valid_after) - now) / days(1)),
+      soon: isSoon(expiring, now),
     })),
   };
 }

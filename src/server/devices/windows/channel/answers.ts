@@ -101,8 +101,8 @@ const statusOf = (replies: readonly SyncCommand[], id: string): string | null =>
 
 /** Null: the answer is not complete. Some devices answer only the commands inside of a container. */
 function ownStatus(sent: SyncCommand, replies: readonly SyncCommand[], isFinal: boolean): string | null {
-  const own = statusOf(replies, sent.cmdId);
-  if (own !== null) return isFinal || !waitsForResults(sent, own, replies) ? own : null;
+  const ownResult = statusOf(replies, sent.cmdId);
+  if (ownResult !== null) return isFinal || !waitsForResults(sent, ownResult, replies) ? ownResult : null;
   if (sent.commands.length === 0 || !isFinal) return null;
   const inner = sent.commands.map(({ cmdId }) => statusOf(replies, cmdId));
   if (inner.includes(null)) return null;
@@ -143,10 +143,10 @@ function existing(sent: SyncCommand, replies: readonly SyncCommand[]): ReadonlyS
 /** The command as the device gets it next: what exists already is replaced. */
 export function asSentNow(sent: SyncCommand, { status, result }: CommandRow): SyncCommand {
   if (status !== statuses.exists || result === null) return sent;
-  const known = existing(sent, readSyncml(Buffer.from(result, "base64")).commands);
+  const existingIds = existing(sent, readSyncml(Buffer.from(result, "base64")).commands);
   const replaced = (command: SyncCommand): SyncCommand => ({
     ...command,
-    verb: known.has(command.cmdId) ? "Replace" : command.verb,
+    verb: existingIds.has(command.cmdId) ? "Replace" : command.verb,
     commands: command.commands.map(replaced),
   });
   return replaced(sent);
@@ -161,15 +161,15 @@ export const windowsDetail = limit({
 
 function answerIn(sent: SyncCommand, replies: readonly SyncCommand[], status: string): WindowsAnswer {
   const failed = [...everyCommand([sent])].flatMap((command) => {
-    const given = statusOf(replies, command.cmdId);
-    return given !== null && command.commands.length === 0 && !isDone(given)
-      ? [{ node: command.items[0]?.target ?? "", status: given }]
+    const status = statusOf(replies, command.cmdId);
+    return status !== null && command.commands.length === 0 && !isDone(status)
+      ? [{ node: command.items[0]?.target ?? "", status }]
       : [];
   });
   // What was only rolled back does not explain the failure.
-  const causes = failed.filter((one) => !["215", "216"].includes(one.status));
+  const causes = failed.filter((failure) => !["215", "216"].includes(failure.status));
   const shown = causes.length > 0 ? causes : failed;
-  const texts = shown.map((one) => `${one.node}: ${described(one.status)}`);
+  const texts = shown.map((failure) => `${failure.node}: ${described(failure.status)}`);
   if (isDone(status) && failed.length === 0) return { status, isDone: true, detail: "" };
   const detail = texts.length > 0 ? texts.join("; ") : described(status);
   return {

@@ -32,13 +32,18 @@ export const enrolledByName = part("enrollments of Windows devices", ({ store })
   createBatcher<string, InSession | null>(
     async (names) => {
       const where = and(oneOf("device_id", [...new Set(names)]), isEnrolled);
-      const [found, open] = await store.readTogether((reads) =>
+      const [enrollments, open] = await store.readTogether((reads) =>
         Promise.all([
           reads.windowsEnrollments.pick(named, { where }),
           openOperationsOfRows(reads, { table: windowsEnrollments, where }, WINDOWS_LANE),
         ]),
       );
-      const byName = new Map(found.map((one) => [one.device_id, { ...one, open: open.get(one.host_id) ?? [] }]));
+      const byName = new Map(
+        enrollments.map((enrollment) => [
+          enrollment.device_id,
+          { ...enrollment, open: open.get(enrollment.host_id) ?? [] },
+        ]),
+      );
       return names.map((name) => byName.get(name) ?? null);
     },
     { size: 500, parallel: 2 },
@@ -80,22 +85,22 @@ type NewEnrollment = Pick<Enrollment, "device_id" | "hardware_id" | "host_id" | 
 export class DeviceTaken extends Error {}
 
 /** The device is enrolled; what an earlier enrollment of its host has left is dropped. Under the host's lock. */
-export async function addEnrollment(inside: Context, given: NewEnrollment): Promise<Enrollment> {
+export async function addEnrollment(inside: Context, enrollment: NewEnrollment): Promise<Enrollment> {
   const { store, clock } = inside;
-  const taken = await store.windowsEnrollments.first({ where: eq("device_id", given.device_id) });
-  if (taken && taken.host_id !== given.host_id) {
+  const taken = await store.windowsEnrollments.first({ where: eq("device_id", enrollment.device_id) });
+  if (taken && taken.host_id !== enrollment.host_id) {
     if (taken.state === "enrolled") throw new DeviceTaken(`the device is that of the host ${taken.host_id}`);
     await store.windowsEnrollments.delete(eq("id", taken.id));
   }
-  const before = await store.windowsEnrollments.first({ where: eq("host_id", given.host_id) });
+  const before = await store.windowsEnrollments.first({ where: eq("host_id", enrollment.host_id) });
   if (before) {
     if (before.identity_id !== null) await revokeIdentities(inside, [before.identity_id]);
     await store.windowsEnrollments.delete(eq("id", before.id));
   }
-  await forgetProfiles(inside, [given.host_id]);
-  await resetDevice(inside, { host_id: given.host_id, state: "enrolled" });
+  await forgetProfiles(inside, [enrollment.host_id]);
+  await resetDevice(inside, { host_id: enrollment.host_id, state: "enrolled" });
   const now = clock.iso();
-  return store.windowsEnrollments.insert({ ...given, created_at: now, enrolled_at: now });
+  return store.windowsEnrollments.insert({ ...enrollment, created_at: now, enrolled_at: now });
 }
 
 /** The enrolled device is that of another host, which has none. Under the locks of the operations of both. */

@@ -74,7 +74,7 @@ async function hostAfterAnswers(ctx: Context, enrollment: InSession): Promise<nu
   return host_id;
 }
 
-interface KnownDevice {
+interface SessionDevice {
   readonly enrollment: InSession;
   /** For the digest of the next message; null: it has a certificate. */
   readonly nonce: string | null;
@@ -90,7 +90,7 @@ async function authenticate(
   ctx: Context,
   header: SyncHeader,
   certificate: Buffer | null,
-): Promise<KnownDevice | Unknown> {
+): Promise<SessionDevice | Unknown> {
   const enrollment = await ctx.running.of(enrolledByName).add(header.source);
   if (enrollment && certificate && (await isOfDevice(ctx, enrollment, certificate))) return { enrollment, nonce: null };
   if (enrollment && (await isAuthenticated(ctx, enrollment, header)))
@@ -159,8 +159,8 @@ async function nextCommands(ctx: Context, { host_id, ...read }: Queue, message: 
   for (const { operation, content } of next) {
     const row = rowsById.get(operation.id);
     // The device has just enrolled again: what waited was dropped.
-    const made = row ? await makeLate(ctx, operation, content) : null;
-    if (made !== null) commands.push(asSentNow(commandFor(row!.command_uuid, made), row!));
+    const lateContent = row ? await makeLate(ctx, operation, content) : null;
+    if (lateContent !== null) commands.push(asSentNow(commandFor(row!.command_uuid, lateContent), row!));
   }
   return commands;
 }
@@ -193,7 +193,7 @@ function replyTo({ header, commands: received, isFinal }: SyncMessage, { status,
   const { msgId: msgRef } = header;
   const answered = commands === undefined ? [] : received.filter(({ verb }) => !withoutStatus.has(verb));
   const challenge = nonce === null ? null : { format: "b64", type: DIGEST, nextNonce: nonce };
-  const own = [
+  const replies = [
     syncCommand("Status", "1", { msgRef, cmdRef: "0", cmd: "SyncHdr", data: status, challenge }),
     ...answered.map(({ cmdId: cmdRef, verb: cmd }, i) =>
       syncCommand("Status", String(i + 2), { msgRef, cmdRef, cmd, data: statuses.ok }),
@@ -203,11 +203,11 @@ function replyTo({ header, commands: received, isFinal }: SyncMessage, { status,
   const next =
     isFinal || commands === undefined
       ? []
-      : [syncCommand("Alert", String(own.length + 1), { data: alerts.nextMessage })];
+      : [syncCommand("Alert", String(replies.length + 1), { data: alerts.nextMessage })];
   const { sessionId, msgId, source: target, target: source } = header;
   return writeSyncml({
     header: { sessionId, msgId, target, source, credentials: null, maxMsgSize: null },
-    commands: [...own, ...next, ...(commands ?? [])],
+    commands: [...replies, ...next, ...(commands ?? [])],
     isFinal: true,
   });
 }

@@ -16,7 +16,7 @@ export const commandFor = (uuid: string, content: string): SyncCommand => {
 
 function withIds(command: SyncCommand, id: (isRoot: boolean) => string, isRoot = true): SyncCommand {
   const cmdId = id(isRoot);
-  return { ...command, cmdId, commands: command.commands.map((one) => withIds(one, id, false)) };
+  return { ...command, cmdId, commands: command.commands.map((inner) => withIds(inner, id, false)) };
 }
 
 /** The uuid of the command that this id is in. */

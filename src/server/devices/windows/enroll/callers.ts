@@ -46,10 +46,10 @@ export async function callerOf(ctx: Context, token: SecurityToken | null): Promi
 const isSigned = (text: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
 
 async function tokenCaller(ctx: Context, text: string): Promise<EnrollCaller> {
-  const found = await subjectOf(ctx, text);
-  if (found === null)
+  const session = await subjectOf(ctx, text);
+  if (session === null)
     throw new EnrollRefusal("InvalidSecurity", "the token is not known, or has expired: sign in again");
-  const { subject, expires } = found;
+  const { subject, expires } = session;
   const token = { text, expires };
   if ("email" in subject) return { hostId: null, teamId: null, kind: "manual", email: subject.email, token };
   const [host] = await ctx.store.hosts.pick(["id", "team_id", "platform"], { where: eq("id", subject.host_id) });

@@ -72,8 +72,8 @@ interface Issuing {
 }
 
 /** Issues the identity in the caller's transaction. The subject is the server's own, whatever the device has asked. */
-export async function issue(inside: Context, ca: DeviceCa, given: Issuing): Promise<IssuedCertificate> {
-  const { request, hostId: host_id, teamId: team_id, renews } = given;
+export async function issue(inside: Context, ca: DeviceCa, issuing: Issuing): Promise<IssuedCertificate> {
+  const { request, hostId: host_id, teamId: team_id, renews } = issuing;
   const commonName = inside.random.uuid();
   const subject = encodeName([{ key: "CN", value: commonName }]);
   try {

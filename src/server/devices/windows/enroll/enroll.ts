@@ -25,13 +25,13 @@ import { EnrollRefusal } from "./refusal.ts";
 
 /** The provisioning document. */
 export async function enroll(ctx: Context, { token, content }: Envelope): Promise<string> {
-  const asked = readTokenRequest(content);
-  if (asked.requestType === requestTypes.renew) return renew(ctx, asked);
-  if (asked.requestType !== requestTypes.issue)
+  const tokenRequest = readTokenRequest(content);
+  if (tokenRequest.requestType === requestTypes.renew) return renew(ctx, tokenRequest);
+  if (tokenRequest.requestType !== requestTypes.issue)
     throw new EnrollRefusal("MessageFormat", "the type of the request is neither Issue nor Renew");
   const caller = await callerOf(ctx, token);
-  const request = requestIn(asked.request);
-  const device = deviceOf(asked);
+  const request = requestIn(tokenRequest.request);
+  const device = deviceOf(tokenRequest);
   if (caller.token !== null && !(await useToken(ctx, caller.token, device.deviceId)))
     throw new EnrollRefusal("InvalidSecurity", "another device has enrolled with this token: sign in again");
   const host = await hostOf(ctx, caller, device);
@@ -60,7 +60,7 @@ export async function enroll(ctx: Context, { token, content }: Envelope): Promis
   const { org_info } = await ctx.config.current();
   const { isOfMachine } = device;
   return writeProvisioning([
-    certificateStore({ ca: ca.certificate.der, own: identity.certificate, isOfMachine }),
+    certificateStore({ ca: ca.certificate.der, certificate: identity.certificate, isOfMachine }),
     application({
       url: await urlOf(ctx, windowsChannelApi.manage.path),
       organization: org_info.org_name || "svc",
@@ -156,20 +156,20 @@ async function hostOf(ctx: Context, { hostId, teamId, email }: EnrollCaller, dev
 }
 
 async function hostOfHardware({ store }: Context, hardwareId: string): Promise<HostRow | null> {
-  const known = await store.windowsEnrollments.list({ where: eq("hardware_id", hardwareId), limit: 2 });
+  const matches = await store.windowsEnrollments.list({ where: eq("hardware_id", hardwareId), limit: 2 });
   // Copies of a machine have the same.
-  return known.length === 1 ? store.hosts.get(known[0]!.host_id) : null;
+  return matches.length === 1 ? store.hosts.get(matches[0]!.host_id) : null;
 }
 
 /** Only the certificates: everything else stays as it is. */
-async function renew(ctx: Context, asked: TokenRequest): Promise<string> {
-  const { request, identity } = await renewalIn(ctx, asked.request);
+async function renew(ctx: Context, tokenRequest: TokenRequest): Promise<string> {
+  const { request, identity } = await renewalIn(ctx, tokenRequest.request);
   const enrollment = await ctx.store.windowsEnrollments.first({
     where: and(eq("host_id", identity.host_id), isEnrolled),
   });
   if (!enrollment || !(enrollment.identity_id === identity.id || (await rebind(ctx, enrollment, identity))))
     throw new EnrollRefusal("Authorization", "the certificate is not that of an enrolled device");
-  const deviceId = asked.context.get("DeviceID");
+  const deviceId = tokenRequest.context.get("DeviceID");
   if (deviceId !== undefined && deviceId !== enrollment.device_id)
     throw new EnrollRefusal("Authorization", "the certificate is that of another device");
   const ca = await deviceCa(ctx);
@@ -181,6 +181,8 @@ async function renew(ctx: Context, asked: TokenRequest): Promise<string> {
       renews: { enrollmentId: enrollment.id, serial: identity.serial },
     }),
   );
-  const isOfMachine = asked.context.get("EnrollmentType") === "Device";
-  return writeProvisioning([certificateStore({ ca: ca.certificate.der, own: renewed.certificate, isOfMachine })]);
+  const isOfMachine = tokenRequest.context.get("EnrollmentType") === "Device";
+  return writeProvisioning([
+    certificateStore({ ca: ca.certificate.der, certificate: renewed.certificate, isOfMachine }),
+  ]);
 }

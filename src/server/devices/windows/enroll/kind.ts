@@ -38,7 +38,7 @@ async function othersComputers(tx: ServerTx, matched: readonly { request: Window
   const inUse = new Set(enrolled.map(({ host_id }) => host_id));
   for (const { id, wiped } of actions) if (wiped) inUse.delete(id);
   const isUser = (hostId: number, email: string | null) =>
-    users.some((one) => one.host_id === hostId && one.email.toLowerCase() === email?.toLowerCase());
+    users.some((user) => user.host_id === hostId && user.email.toLowerCase() === email?.toLowerCase());
   return new Set(
     claimed.flatMap(({ request, existing }) =>
       inUse.has(existing.id) && !isUser(existing.id, request.email) ? [request] : [],

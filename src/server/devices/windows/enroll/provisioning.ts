@@ -6,7 +6,7 @@ import { ownMdm } from "../../../hosts/mdm-status/own.ts";
 interface Certificates {
   /** DER. */
   readonly ca: Buffer;
-  readonly own: Buffer;
+  readonly certificate: Buffer;
   readonly isOfMachine: boolean;
 }
 
@@ -33,7 +33,7 @@ export const certificateStore = (certificates: Certificates): Characteristic =>
       characteristic(
         storeOf(certificates),
         [],
-        characteristic(thumbprint(certificates.own), [encoded(certificates.own)]),
+        characteristic(thumbprint(certificates.certificate), [encoded(certificates.certificate)]),
         characteristic("PrivateKeyContainer"),
       ),
       characteristic(

@@ -70,11 +70,11 @@ async function discover(ctx: Context, { content }: Envelope, preferred: readonly
   if (!/^[4-7]\.\d$/.test(version))
     throw new EnrollRefusal("MessageFormat", "the version of the request is not one from 4.0 to 7.0");
   const url = async (path: string) => {
-    const found = await windowsUrl(ctx, path);
-    if (found === null) throw new EnrollRefusal("EnrollmentServer", "the server's address is not set");
-    return found;
+    const url = await windowsUrl(ctx, path);
+    if (url === null) throw new EnrollRefusal("EnrollmentServer", "the server's address is not set");
+    return url;
   };
-  const authPolicy = preferred.find((one) => authPolicies.includes(one)) ?? preferred[0]!;
+  const authPolicy = preferred.find((candidate) => authPolicies.includes(candidate)) ?? preferred[0]!;
   return {
     action: actions.discovered,
     body: writeDiscovered({
@@ -109,15 +109,15 @@ async function issue(ctx: Context, envelope: Envelope): Promise<Answer> {
 export const windowsEnrollRoutes: readonly Route[] = [
   route(windowsEnrollApi.probe, async () => ({ content: "" })),
   route(windowsEnrollApi.discover, ({ body }, ctx, reply) =>
-    answer({ ctx, reply }, body.bytes, (one) => discover(ctx, one, byUsers)),
+    answer({ ctx, reply }, body.bytes, (envelope) => discover(ctx, envelope, byUsers)),
   ),
   route(windowsEnrollApi.discoverForAgent, ({ body }, ctx, reply) =>
-    answer({ ctx, reply }, body.bytes, (one) => discover(ctx, one, byAgents)),
+    answer({ ctx, reply }, body.bytes, (envelope) => discover(ctx, envelope, byAgents)),
   ),
   route(windowsEnrollApi.policy, ({ body }, ctx, reply) =>
-    answer({ ctx, reply }, body.bytes, (one) => policy(ctx, one)),
+    answer({ ctx, reply }, body.bytes, (envelope) => policy(ctx, envelope)),
   ),
   route(windowsEnrollApi.enroll, ({ body }, ctx, reply) =>
-    answer({ ctx, reply }, body.bytes, (one) => issue(ctx, one)),
+    answer({ ctx, reply }, body.bytes, (envelope) => issue(ctx, envelope)),
   ),
 ];

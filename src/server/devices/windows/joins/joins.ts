@@ -51,14 +51,14 @@ async function hostWithSerial(store: ServerTx, { id, serial }: Enrollment): Prom
 
 /** Returns the id of the device's host, which is that of its agent from now on if there is one. */
 async function join(ctx: Context, id: number, hostId: number): Promise<number> {
-  const found = await ctx.store.windowsEnrollments.first({ where: and(eq("id", id), isAlone) });
-  const target = found && (await hostWithSerial(ctx.store, found));
-  if (!found || !target || found.host_id === target.id) return hostId;
+  const enrollment = await ctx.store.windowsEnrollments.first({ where: and(eq("id", id), isAlone) });
+  const target = enrollment && (await hostWithSerial(ctx.store, enrollment));
+  if (!enrollment || !target || enrollment.host_id === target.id) return hostId;
   return ctx.store.tx(async (store) => {
-    await lockOperations(store, [found.host_id, target.id]);
+    await lockOperations(store, [enrollment.host_id, target.id]);
     const device = await store.windowsEnrollments.first({ where: and(eq("id", id), isAlone) });
     const host = device && (await hostWithSerial(store, device));
-    if (!device || host?.id !== target.id || device.host_id !== found.host_id) return hostId;
+    if (!device || host?.id !== target.id || device.host_id !== enrollment.host_id) return hostId;
     if (await isBusy(within(ctx, store), device.host_id)) return hostId;
     await becomeHost(within(ctx, store), device, host);
     return host.id;

@@ -18,7 +18,7 @@ interface Check {
   readonly node: string;
   readonly format: string;
   /** Null: the node has no value of its own. */
-  readonly wanted: string | null;
+  readonly desired: string | null;
 }
 
 export interface Reply {
@@ -49,8 +49,8 @@ function checksOf(install: SyncCommand, key: string): Check[] {
     for (const { target, data, format } of command.items) {
       if (!target || UNSEEN.some((pattern) => pattern.test(target)) || hasVariables(data ?? "")) continue;
       const type = format ?? command.format ?? "";
-      const wanted = type.toLowerCase() === "node" ? null : data;
-      checks.set(target, { cmdId: idOf(`${key} ${target}`), node: target, format: type, wanted });
+      const desired = type.toLowerCase() === "node" ? null : data;
+      checks.set(target, { cmdId: idOf(`${key} ${target}`), node: target, format: type, desired });
     }
   }
   return [...checks.values()];
@@ -59,13 +59,13 @@ function checksOf(install: SyncCommand, key: string): Check[] {
 export const getOf = ({ cmdId, node }: Check): SyncCommand => syncCommand("Get", cmdId, { items: [{ target: node }] });
 
 /** Null: the device has the value. Otherwise how it differs; `unknown` if the device was not asked. */
-export function differenceOf({ cmdId, node, format, wanted }: Check, replies: Replies): string | null | "unknown" {
+export function differenceOf({ cmdId, node, format, desired }: Check, replies: Replies): string | null | "unknown" {
   const reply = replies.get(cmdId);
   if (!reply || reply.status === null) return "unknown";
   const { status, data } = reply;
   if (status === statuses.notFound && MAY_BE_HIDDEN.some((pattern) => pattern.test(node))) return null;
   if (!isDone(status)) return `${node}: status ${status}${statusReason(status) && ` (${statusReason(status)})`}`;
-  return wanted === null || isSameValue(format, wanted, data ?? "") ? null : `${node}: it has another value`;
+  return desired === null || isSameValue(format, desired, data ?? "") ? null : `${node}: it has another value`;
 }
 
 /** By the id of the host's row. Rows whose profile has another content by now are not among them. */
@@ -75,7 +75,7 @@ export async function checksOfRows(
 ): Promise<ReadonlyMap<number, readonly Check[]>> {
   const uuids = [...new Set(rows.map(({ profile_uuid }) => profile_uuid))];
   const profiles = await store.configurationProfiles.list({ where: oneOf("uuid", uuids) });
-  const known = new Map(profiles.map((profile) => [profile.uuid, profile]));
+  const profilesByUuid = new Map(profiles.map((profile) => [profile.uuid, profile]));
   const contents = await contentsOf(
     store,
     profiles.map(({ id }) => id),
@@ -89,21 +89,21 @@ export async function checksOfRows(
           [...new Set(rows.map(({ host_id }) => host_id))],
           varied.map(({ id }) => contents.get(id)?.toString() ?? ""),
         );
-  const found = new Map<number, readonly Check[]>();
+  const checksByRow = new Map<number, readonly Check[]>();
   for (const row of rows) {
-    const profile = known.get(row.profile_uuid);
+    const profile = profilesByUuid.get(row.profile_uuid);
     let text = profile && contents.get(profile.id)?.toString();
     if (!profile || text === undefined || profile.checksum !== row.checksum) continue;
-    const own = profile.has_variables ? values?.get(row.host_id) : undefined;
-    if (own !== undefined) {
-      const filled = fillVariables(text, profile.uuid, own, xmlAttribute);
+    const hostValues = profile.has_variables ? values?.get(row.host_id) : undefined;
+    if (hostValues !== undefined) {
+      const filled = fillVariables(text, profile.uuid, hostValues, xmlAttribute);
       if (filled.missing.length > 0 || filled.digest !== row.variables) continue;
       text = await fillLate(store, { host_id: row.host_id, uuid: row.command_uuid ?? "" }, filled.text, xmlAttribute);
     }
     const install = installIn(text);
-    if (install) found.set(row.id, checksOf(install, `${row.profile_uuid} ${row.checksum} ${row.variables}`));
+    if (install) checksByRow.set(row.id, checksOf(install, `${row.profile_uuid} ${row.checksum} ${row.variables}`));
   }
-  return found;
+  return checksByRow;
 }
 
 function installIn(text: string): SyncCommand | null {

@@ -57,16 +57,18 @@ export const windowsObsoleteNodes = windowsCommandKind({
 /** The device has done it: of a removed profile nothing is left, and some profiles cannot be read afterwards. */
 async function settle(inside: Inside, { host_id, uuid }: Operation): Promise<void> {
   const { store, clock } = inside;
-  const own = and(eq("host_id", host_id), eq("platform", "windows"));
-  const rows = await store.hostProfiles.list({ where: and(own, eq("command_uuid", uuid), eq("status", "verifying")) });
+  const ofHost = and(eq("host_id", host_id), eq("platform", "windows"));
+  const rows = await store.hostProfiles.list({
+    where: and(ofHost, eq("command_uuid", uuid), eq("status", "verifying")),
+  });
   const checks = await checksOfRows(store, rows);
   const event = { type: "listed", installed_at: null, reported_at: clock.iso() } as const;
   await applyEvents(
     inside,
     rows.flatMap((row) => (checks.get(row.id)?.length === 0 ? [{ row, event }] : [])),
   );
-  const known = await store.hostProfiles.pick(["profile_uuid"], { where: own });
-  const uuids = known.map(({ profile_uuid }) => profile_uuid);
+  const profiles = await store.hostProfiles.pick(["profile_uuid"], { where: ofHost });
+  const uuids = profiles.map(({ profile_uuid }) => profile_uuid);
   await store.windowsProfileNodes.delete(and(eq("host_id", host_id), not(oneOf("profile_uuid", uuids))));
 }
 

@@ -3,30 +3,30 @@ import { parseXml, type XmlElement, XmlProblem } from "../../../../xml/xml.ts";
 
 const MAX_ELEMENTS = 20_000;
 
-export function isSameValue(format: string, wanted: string, found: string): boolean {
-  const [one, other] = [plain(wanted), plain(found)];
-  if (one === other) return true;
+export function isSameValue(format: string, desired: string, reported: string): boolean {
+  const [expected, other] = [plain(desired), plain(reported)];
+  if (expected === other) return true;
   switch (format.toLowerCase()) {
     case "bool":
-      return one.toLowerCase() === other.toLowerCase();
+      return expected.toLowerCase() === other.toLowerCase();
     case "int":
-      return /^[+-]?\d+$/.test(one) && /^[+-]?\d+$/.test(other) && BigInt(one) === BigInt(other);
+      return /^[+-]?\d+$/.test(expected) && /^[+-]?\d+$/.test(other) && BigInt(expected) === BigInt(other);
     case "b64":
     case "bin":
-      return one.replace(/\s/g, "") === other.replace(/\s/g, "");
+      return expected.replace(/\s/g, "") === other.replace(/\s/g, "");
     default:
-      return isSameXml(one, other);
+      return isSameXml(expected, other);
   }
 }
 
 const plain = (text: string): string => text.replace(/\r\n?/g, "\n").trim();
 
-function isSameXml(one: string, other: string): boolean {
-  const [wanted, found] = [contentOf(one), contentOf(other)];
-  if (wanted === null || found === null) return false;
-  const [network, reported] = [networkIn(wanted), networkIn(found)];
+function isSameXml(desired: string, other: string): boolean {
+  const [desiredXml, reportedXml] = [contentOf(desired), contentOf(other)];
+  if (desiredXml === null || reportedXml === null) return false;
+  const [network, reported] = [networkIn(desiredXml), networkIn(reportedXml)];
   if (network !== null || reported !== null) return network === reported;
-  return canonical(wanted) === canonical(found);
+  return canonical(desiredXml) === canonical(reportedXml);
 }
 
 /** The text as the content of an element; null: it is no XML. */

@@ -63,11 +63,11 @@ async function textFor({ store }: Pick<Services, "store">, { id }: { readonly id
   const gets = new Map<string, string>();
   let size = 0;
   for (const row of rows.sort((a, b) => verifiable.indexOf(a.status!) - verifiable.indexOf(b.status!))) {
-    const own = (checks.get(row.id) ?? []).map((check) => [check.cmdId, writeCommands([getOf(check)])] as const);
-    const more = own.reduce((sum, [, get]) => sum + get.length, 0);
-    if (gets.size + own.length > NODES_MAX || size + more > TEXT_MAX) continue;
+    const rowGets = (checks.get(row.id) ?? []).map((check) => [check.cmdId, writeCommands([getOf(check)])] as const);
+    const more = rowGets.reduce((sum, [, get]) => sum + get.length, 0);
+    if (gets.size + rowGets.length > NODES_MAX || size + more > TEXT_MAX) continue;
     size += more;
-    for (const [cmdId, get] of own) gets.set(cmdId, get);
+    for (const [cmdId, get] of rowGets) gets.set(cmdId, get);
   }
   if (gets.size === 0) return null;
   const input = `<SyncBody>${[...gets.values()].join("")}</SyncBody>`;
@@ -100,11 +100,11 @@ async function verdictsOf(
   const checks = await checksOfRows(store, rows);
   const reported_at = isoAt(now);
   return rows.flatMap((row) => {
-    const own = checks.get(row.id);
-    if (!own) return [];
-    const differences = own.map((check) => differenceOf(check, byHost.get(row.host_id)!));
+    const hostChecks = checks.get(row.id);
+    if (!hostChecks) return [];
+    const differences = hostChecks.map((check) => differenceOf(check, byHost.get(row.host_id)!));
     if (differences.includes("unknown")) return [];
-    const detail = differences.filter((one) => one !== null).join("; ");
+    const detail = differences.filter((difference) => difference !== null).join("; ");
     const event: ProfileEvent =
       detail === ""
         ? { type: "listed", installed_at: null, reported_at }
@@ -113,11 +113,11 @@ async function verdictsOf(
   });
 }
 
-const isUnchanged = (one: HostProfileRow, other: HostProfileRow): boolean =>
-  one.checksum === other.checksum &&
-  one.variables === other.variables &&
-  one.status === other.status &&
-  one.installed_after === other.installed_after;
+const isUnchanged = (row: HostProfileRow, other: HostProfileRow): boolean =>
+  row.checksum === other.checksum &&
+  row.variables === other.variables &&
+  row.status === other.status &&
+  row.installed_after === other.installed_after;
 
 function startWriter({ store, clock }: Services): SourceWriter<Replies> {
   return {

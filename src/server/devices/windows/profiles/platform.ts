@@ -26,17 +26,19 @@ export const windowsPlatform: ProfilePlatform = {
   enrollsLater: true,
 
   async install(inside, deliveries) {
-    const known = await nodesOn(
+    const nodesByRow = await nodesOn(
       inside,
       deliveries.map(({ row }) => row),
     );
-    const wanted = deliveries.map(({ row, content }) => {
+    const desired = deliveries.map(({ row, content }) => {
       const command = installing(content);
       const nodes = nodesIn(command);
-      const obsolete = known.of(row).filter((node) => !nodes.some((one) => sameNode(one) === sameNode(node)));
-      return { row, command, nodes, obsolete, deleted: known.deletable(row, obsolete) };
+      const obsolete = nodesByRow
+        .of(row)
+        .filter((node) => !nodes.some((candidate) => sameNode(candidate) === sameNode(node)));
+      return { row, command, nodes, obsolete, deleted: nodesByRow.deletable(row, obsolete) };
     });
-    const cleaned = wanted.filter(({ deleted }) => deleted.length > 0);
+    const cleaned = desired.filter(({ deleted }) => deleted.length > 0);
     // Before the profile, because they may contain nodes that it sets.
     const uuids = await sendWindowsCommands(
       inside,
@@ -45,7 +47,7 @@ export const windowsPlatform: ProfilePlatform = {
     );
     const deleting = new Map(cleaned.map(({ row }, i) => [row.id, uuids[i]!]));
     await inside.store.windowsProfileNodes.upsert(
-      wanted.map(({ row, nodes, obsolete }) => ({
+      desired.map(({ row, nodes, obsolete }) => ({
         host_id: row.host_id,
         profile_uuid: row.profile_uuid,
         // What an earlier content has set stays to be removed until the device has deleted it.
@@ -57,19 +59,19 @@ export const windowsPlatform: ProfilePlatform = {
     );
     return queue(
       inside,
-      wanted.map(({ row, command }) => [row, { hostId: row.host_id, command, name: row.name }]),
+      desired.map(({ row, command }) => [row, { hostId: row.host_id, command, name: row.name }]),
     );
   },
 
   async remove(inside, rows) {
-    const known = await nodesOn(inside, rows);
-    const wanted = rows.map((row) => ({ row, nodes: known.deletable(row, known.of(row)) }));
+    const nodesByRow = await nodesOn(inside, rows);
+    const removals = rows.map((row) => ({ row, nodes: nodesByRow.deletable(row, nodesByRow.of(row)) }));
     const event = { type: "removed" } as const;
     await applyEvents(
       inside,
-      wanted.flatMap(({ row, nodes }) => (nodes.length === 0 ? [{ row, event }] : [])),
+      removals.flatMap(({ row, nodes }) => (nodes.length === 0 ? [{ row, event }] : [])),
     );
-    const left = wanted.filter(({ nodes }) => nodes.length > 0);
+    const left = removals.filter(({ nodes }) => nodes.length > 0);
     return queue(
       inside,
       left.map(({ row, nodes }) => [row, { hostId: row.host_id, command: removing(nodes), name: row.name }]),
@@ -81,14 +83,14 @@ export const windowsPlatform: ProfilePlatform = {
   edited: (_, team) => ({ type: "edited_windows_profile", details: { ...team } }),
 };
 
-interface KnownNodes {
+interface HostNodes {
   /** What the profile has set on the host, and one of this name that it replaces. */
   of(row: HostProfileRow): readonly string[];
   /** The nodes among these that no other profile of the host sets, nor anything inside of them. */
   deletable(row: HostProfileRow, nodes: readonly string[]): readonly string[];
 }
 
-async function nodesOn({ store }: Context, rows: readonly HostProfileRow[]): Promise<KnownNodes> {
+async function nodesOn({ store }: Context, rows: readonly HostProfileRow[]): Promise<HostNodes> {
   const hostIds = [...new Set(rows.map(({ host_id }) => host_id))];
   const [nodes, profiles] = await Promise.all([
     store.windowsProfileNodes.list({ where: oneOf("host_id", hostIds) }),
@@ -96,8 +98,10 @@ async function nodesOn({ store }: Context, rows: readonly HostProfileRow[]): Pro
       where: and(oneOf("host_id", hostIds), eq("platform", "windows")),
     }),
   ]);
-  const known = new Map(nodes.map((row) => [keyOf(row), row.nodes]));
-  const installedKeys = new Set(profiles.flatMap((one) => (one.operation_type === "install" ? [keyOf(one)] : [])));
+  const nodesByKey = new Map(nodes.map((row) => [keyOf(row), row.nodes]));
+  const installedKeys = new Set(
+    profiles.flatMap((profile) => (profile.operation_type === "install" ? [keyOf(profile)] : [])),
+  );
   const leaving = groupBy(
     profiles.filter(({ operation_type }) => operation_type === "remove"),
     ({ host_id, identifier }) => `${host_id} ${identifier}`,
@@ -109,17 +113,17 @@ async function nodesOn({ store }: Context, rows: readonly HostProfileRow[]): Pro
   return {
     of(row) {
       const replaced = row.operation_type === "install" ? leaving.get(`${row.host_id} ${row.identifier}`) : undefined;
-      return [...new Set([row, ...(replaced ?? [])].flatMap((one) => known.get(keyOf(one)) ?? []))];
+      return [...new Set([row, ...(replaced ?? [])].flatMap((profile) => nodesByKey.get(keyOf(profile)) ?? []))];
     },
-    deletable(row, given) {
+    deletable(row, candidates) {
       const others = (byHost.get(row.host_id) ?? []).filter(({ profile_uuid }) => profile_uuid !== row.profile_uuid);
-      const kept = others.flatMap((one) => {
-        const obsolete = new Set(one.obsolete);
-        return one.nodes.filter((node) => !obsolete.has(node)).map(sameNode);
+      const kept = others.flatMap((row) => {
+        const obsolete = new Set(row.obsolete);
+        return row.nodes.filter((node) => !obsolete.has(node)).map(sameNode);
       });
-      return given.filter((node) => {
+      return candidates.filter((node) => {
         const name = sameNode(node);
-        return !kept.some((one) => one === name || one.startsWith(`${name}/`));
+        return !kept.some((keptName) => keptName === name || keptName.startsWith(`${name}/`));
       });
     },
   };
@@ -127,12 +131,12 @@ async function nodesOn({ store }: Context, rows: readonly HostProfileRow[]): Pro
 
 async function queue(
   inside: Context,
-  wanted: readonly (readonly [HostProfileRow, WindowsCommand])[],
+  pairs: readonly (readonly [HostProfileRow, WindowsCommand])[],
 ): Promise<QueuedCommands> {
   const uuids = await sendWindowsCommands(
     inside,
     windowsProfileCommand,
-    wanted.map(([, command]) => command),
+    pairs.map(([, command]) => command),
   );
-  return new Map(wanted.map(([row], i) => [row.id, uuids[i]!]));
+  return new Map(pairs.map(([row], i) => [row.id, uuids[i]!]));
 }

@@ -30,16 +30,16 @@ export const SIGN_IN_LIFETIME = minutes(15);
 const APP = /^ms-app:\/\/[\w.-]{1,255}\/?$/i;
 
 /** 400 unless the address is one within the device. */
-export function returnAddress(given: string | null): string {
-  if (given !== null && APP.test(given)) return given;
+export function returnAddress(address: string | null): string {
+  if (address !== null && APP.test(address)) return address;
   throw badRequest("the page has to be opened by Windows, which names an app of the device to return to", "appru");
 }
 
 const DIRECTORY_APP = /^(?:ms-appx-web|ms-app|ms-aadj-redir):\/\/[\w.-]{1,255}(?:\/[\w./-]{0,255})?$/i;
 
 /** The return address of devices of a directory. */
-export function directoryReturnAddress(given: string | null): string {
-  if (given !== null && DIRECTORY_APP.test(given)) return given;
+export function directoryReturnAddress(address: string | null): string {
+  if (address !== null && DIRECTORY_APP.test(address)) return address;
   throw badRequest(
     "the page has to be opened by Windows, which names an app of the device to return to",
     "redirect_uri",
@@ -86,8 +86,8 @@ export async function finishWindowsSignIn(ctx: Context, field: string): Promise<
   if (!row) return { isExpired: true };
   try {
     const { end_user_authentication: provider } = (await ctx.config.current()).mdm;
-    const asked = { provider, here: await here(ctx, provider.entity_id), requestId: row.request_id };
-    const email = emailOf(await verifiedResponse(ctx, asked, field));
+    const expected = { provider, here: await here(ctx, provider.entity_id), requestId: row.request_id };
+    const email = emailOf(await verifiedResponse(ctx, expected, field));
     const ticket = ctx.random.token(32);
     const set = { email, ticket_hash: tokenHash(ticket) };
     await ctx.store.windowsSignIns.update({ where: eq("id", row.id), set });
@@ -102,11 +102,11 @@ export async function finishWindowsSignIn(ctx: Context, field: string): Promise<
 
 /** Uses the sign-in up: only the first callback with the cookie gets it, and only before it expires. */
 async function takeSignIn({ store, clock }: Context, cookie: string) {
-  const own = eq("cookie_hash", tokenHash(cookie));
+  const bySession = eq("cookie_hash", tokenHash(cookie));
   const since = isoAt(clock.now() - SIGN_IN_LIFETIME);
-  const where = and(own, eq("used", false), gt("created_at", since));
+  const where = and(bySession, eq("used", false), gt("created_at", since));
   if ((await store.windowsSignIns.update({ where, set: { used: true } })) === 0) return null;
-  return store.windowsSignIns.first({ where: own });
+  return store.windowsSignIns.first({ where: bySession });
 }
 
 export interface ForDevice {

@@ -30,9 +30,9 @@ export const startupPinPolicy = windowsCommandKind({
   name: "windows_startup_pin",
   title: "policy for BitLocker PINs",
   async ended({ store }, { host_id, uuid }, { state }) {
-    const own = and(eq("id", host_id), eq("command_uuid", uuid));
-    if (state === "cancelled") await store.windowsStartupPins.update({ where: own, set: { command_uuid: null } });
-    else await store.windowsStartupPins.delete(and(own, eq("allows_pin", false)));
+    const byCommand = and(eq("id", host_id), eq("command_uuid", uuid));
+    if (state === "cancelled") await store.windowsStartupPins.update({ where: byCommand, set: { command_uuid: null } });
+    else await store.windowsStartupPins.delete(and(byCommand, eq("allows_pin", false)));
   },
 });
 

@@ -8,9 +8,9 @@ export const windowsDeadlines = windowsCommandKind({
   name: "windows_update_deadlines",
   title: "update deadlines",
   async ended({ store }, { host_id, uuid }, { state }) {
-    const own = and(eq("id", host_id), eq("command_uuid", uuid));
-    if (state === "cancelled") await store.windowsUpdates.update({ where: own, set: { command_uuid: null } });
-    else await store.windowsUpdates.delete(and(own, isNull("deadline_days")));
+    const byCommand = and(eq("id", host_id), eq("command_uuid", uuid));
+    if (state === "cancelled") await store.windowsUpdates.update({ where: byCommand, set: { command_uuid: null } });
+    else await store.windowsUpdates.delete(and(byCommand, isNull("deadline_days")));
   },
 });
 

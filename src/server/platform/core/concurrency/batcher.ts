@@ -73,11 +73,11 @@ export function createBatcher<T, R>(
       if (!busy.has(waiting[i]!.key)) keys.add(waiting[i]!.key);
     const batch: Waiting<T, R>[] = [];
     const left: Waiting<T, R>[] = [];
-    for (const one of waiting) {
-      if (keys.delete(one.key)) {
-        busy.add(one.key);
-        batch.push(one);
-      } else left.push(one);
+    for (const entry of waiting) {
+      if (keys.delete(entry.key)) {
+        busy.add(entry.key);
+        batch.push(entry);
+      } else left.push(entry);
     }
     waiting = left;
     return batch;
@@ -99,7 +99,7 @@ export function createBatcher<T, R>(
       batch.forEach(({ resolve }, i) => void resolve(results[i]!));
     } catch (error) {
       if (batch.length === 1 || error instanceof StoreUnavailable) for (const { reject } of batch) reject(error);
-      else for (const one of batch) await settle([one]);
+      else for (const entry of batch) await settle([entry]);
     }
   }
 

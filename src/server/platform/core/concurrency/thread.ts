@@ -55,28 +55,28 @@ export function startThread<M extends ThreadMethods>(name: string, options: Thre
   }
 
   function start(): Worker {
-    const made = new Worker(threadUrl(name), {
+    const started = new Worker(threadUrl(name), {
       name,
       resourceLimits: { maxOldGenerationSizeMb: heapMaxMb },
     });
-    made.on("message", (reply: ThreadReply) => {
+    started.on("message", (reply: ThreadReply) => {
       const caller = waiting.get(reply.id);
       waiting.delete(reply.id);
-      if (waiting.size === 0) made.unref();
+      if (waiting.size === 0) started.unref();
       if ("failure" in reply) caller?.reject(new ThreadError(reply.failure));
       else caller?.resolve(reply.result as never);
     });
     let cause: Error | null = null;
-    made.on("error", (error) => {
+    started.on("error", (error) => {
       cause = error;
     });
-    made.on("exit", (code) => {
-      if (worker !== made) return;
+    started.on("exit", (code) => {
+      if (worker !== started) return;
       worker = null;
       const message = `the thread ${name} has ended: ${cause?.message ?? `exit code ${code}`}`;
       failAll(new ThreadError({ kind: "", message, stack: cause?.stack }));
     });
-    return made;
+    return started;
   }
 
   async function end(reason: unknown): Promise<void> {

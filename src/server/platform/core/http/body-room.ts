@@ -122,8 +122,8 @@ export function createBodyRoom(): BodyRoom {
     const { trust } = mine.sender;
     while (taken[trust] + bytes > rooms[trust].all.max) {
       let largest = mine;
-      for (const one of open)
-        if (one.sender.trust === trust && !one.isReceived && one.bytes > largest.bytes) largest = one;
+      for (const body of open)
+        if (body.sender.trust === trust && !body.isReceived && body.bytes > largest.bytes) largest = body;
       if (largest === mine) return false;
       end(largest, "no room");
     }
@@ -175,11 +175,11 @@ export function createBodyRoom(): BodyRoom {
     },
     taken: (trust) => taken[trust],
     sweep(now = performance.now()) {
-      for (const one of [...open]) {
-        if (one.isReceived || now - one.since < STRETCH_MS) continue;
-        if (one.arrived < STRETCH_BYTES) end(one, "too slow");
-        one.since = now;
-        one.arrived = 0;
+      for (const body of [...open]) {
+        if (body.isReceived || now - body.since < STRETCH_MS) continue;
+        if (body.arrived < STRETCH_BYTES) end(body, "too slow");
+        body.since = now;
+        body.arrived = 0;
       }
     },
   };

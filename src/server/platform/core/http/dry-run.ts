@@ -71,12 +71,12 @@ async function once(ctx: Context, work: (inside: Context) => Promise<unknown>) {
 
 const readOnly = (blobs: Blobs): Blobs => ({
   place: blobs.place,
-  get: (...given) => blobs.get(...given),
+  get: (...args) => blobs.get(...args),
   localPath: (key) => blobs.localPath(key),
   checkRoom: (bytes) => blobs.checkRoom(bytes),
   growing: null,
-  stat: (...given) => blobs.stat(...given),
-  list: (...given) => blobs.list(...given),
+  stat: (...args) => blobs.stat(...args),
+  list: (...args) => blobs.list(...args),
   async put() {
     throw cannotDryRun("it stores a file");
   },

@@ -10,26 +10,26 @@ export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
   const inner = containerOf(schema);
   if (inner instanceof z.ZodArray) {
     const element = containerOf(inner.element as z.ZodType);
-    return Array.isArray(value) && isContainer(element) ? value.map((one) => withoutNulls(element, one)) : value;
+    return Array.isArray(value) && isContainer(element) ? value.map((part) => withoutNulls(element, part)) : value;
   }
   if (inner instanceof z.ZodUnion) {
     const trimmed = inner.options.map(
       (option) => [option as z.ZodType, withoutNulls(option as z.ZodType, value)] as const,
     );
-    return trimmed.find(([option, one]) => option.safeParse(one).success)?.[1] ?? value;
+    return trimmed.find(([option, part]) => option.safeParse(part).success)?.[1] ?? value;
   }
   if (Array.isArray(value)) return value;
   if (inner instanceof z.ZodRecord) {
     const entry = inner.valueType as z.ZodType;
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withoutNulls(entry, one)]));
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutNulls(entry, part)]));
   }
   if (!(inner instanceof z.ZodObject) || nullsRefused.has(inner)) return value;
   const { shape } = inner;
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, one]) => {
+    Object.entries(value).flatMap(([key, part]) => {
       const field = Object.hasOwn(shape, key) ? (shape[key] as z.ZodType) : null;
-      if (field === null) return [[key, one]];
-      return one === null && isUnset(field) ? [] : [[key, withoutNulls(field, one)]];
+      if (field === null) return [[key, part]];
+      return part === null && isUnset(field) ? [] : [[key, withoutNulls(field, part)]];
     }),
   );
 }

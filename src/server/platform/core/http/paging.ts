@@ -48,8 +48,8 @@ export function windowOf(query: PageQuery): { offset: number; limit: number; pag
   return { offset: Math.min((query.page ?? 0) * limit, Number.MAX_SAFE_INTEGER), limit, paged: true };
 }
 
-export const metaOf = (offset: number, limit: number, found: number): Meta => ({
-  has_next_results: found > limit,
+export const metaOf = (offset: number, limit: number, count: number): Meta => ({
+  has_next_results: count > limit,
   has_previous_results: offset > 0,
 });
 
@@ -64,8 +64,8 @@ export async function page<T extends Table>(
   const order = orderOf(query, options);
   const past = afterOf(rows.table, query, options);
   const { few = false } = options;
-  const found = await rows.list({ where: and(where, past), order, offset, limit: limit + 1, transient: true, few });
-  return { rows: found.slice(0, limit), meta: metaOf(offset, limit, found.length) };
+  const matches = await rows.list({ where: and(where, past), order, offset, limit: limit + 1, transient: true, few });
+  return { rows: matches.slice(0, limit), meta: metaOf(offset, limit, matches.length) };
 }
 
 /**
@@ -84,16 +84,16 @@ export async function cursorPage<T extends Table>(
   const direction = query.order_direction ?? "asc";
   const past = query.cursor ? readCursor(rows.table.name, direction, query.cursor) : null;
   const limit = Math.min(query.per_page ?? DEFAULT_PER_PAGE, ROW_CAP);
-  const found = await rows.list({
+  const matches = await rows.list({
     where,
     order: [{ column: "id", direction }],
     limit: limit + 1,
     transient: true,
     ...(past === null ? {} : { after: [past, past] }),
   });
-  const kept = found.slice(0, limit);
+  const kept = matches.slice(0, limit);
   const last = kept.at(-1) as { id: number } | undefined;
-  const more = found.length > limit && last !== undefined;
+  const more = matches.length > limit && last !== undefined;
   const next = more ? writeCursor(rows.table.name, direction, last.id) : null;
   return { rows: kept, meta: { has_next_results: more, has_previous_results: past !== null, next_cursor: next } };
 }

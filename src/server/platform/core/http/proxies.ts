@@ -40,14 +40,14 @@ export function blockList(networks: readonly string[]): BlockList {
 /** Every request asks this of few addresses, and looking one up in a list takes as long as reading its headers. */
 const trustedBy = memo((networks: readonly string[]) => {
   const list = blockList(networks);
-  const known = new Map<string, boolean>();
+  const cache = new Map<string, boolean>();
   return (address: string): boolean => {
-    const found = known.get(address);
-    if (found !== undefined) return found;
+    const cached = cache.get(address);
+    if (cached !== undefined) return cached;
     const family = isIP(address);
     const isTrusted = family !== 0 && list.check(address, family === 6 ? "ipv6" : "ipv4");
-    if (known.size >= ADDRESSES_MAX) known.clear();
-    known.set(address, isTrusted);
+    if (cache.size >= ADDRESSES_MAX) cache.clear();
+    cache.set(address, isTrusted);
     return isTrusted;
   };
 });
@@ -70,13 +70,13 @@ export function peerAddress(settings: Pick<Settings, "trusted_proxies">, peer: s
   const direct = withoutMapping(peer);
   if (!isTrustedProxy(settings, direct)) return direct;
   const hops = (headers.get("x-forwarded-for") ?? "").split(",").map((hop) => withoutMapping(hop.trim()));
-  let found = direct;
+  let client = direct;
   for (const hop of hops.reverse()) {
     if (isIP(hop) === 0) break;
-    found = hop;
+    client = hop;
     if (!isTrustedProxy(settings, hop)) break;
   }
-  return found;
+  return client;
 }
 
 /** Other spellings of ::1 do not occur: the addresses of sockets are written in the short form. */

@@ -18,21 +18,21 @@ export async function responseOf(
   value: unknown,
   reply: Reply,
   base: Readonly<Record<string, string>>,
-  asked: RequestHead,
+  request: RequestHead,
 ): Promise<Response> {
   const whole = wholeReply(endpoint, value, reply, base);
   if (whole !== null) {
     const { status, headers, body } = whole;
-    return new Response(asked.method === "HEAD" ? null : joined(body), { status, headers });
+    return new Response(request.method === "HEAD" ? null : joined(body), { status, headers });
   }
-  const { status, headers: own } = reply;
-  const headers = new Headers({ ...base, ...own });
+  const { status, headers: replyHeaders } = reply;
+  const headers = new Headers({ ...base, ...replyHeaders });
   if (endpoint.produces === null) {
     headers.set("content-type", `${endpoint.mediaType}; charset=utf-8`);
-    return new Response(asked.method === "HEAD" ? null : (value as JsonStream).body, { status, headers });
+    return new Response(request.method === "HEAD" ? null : (value as JsonStream).body, { status, headers });
   }
-  headers.set("content-type", own["content-type"] ?? endpoint.produces);
-  if (isDownload(endpoint)) return download(value as Download, status, headers, asked);
+  headers.set("content-type", replyHeaders["content-type"] ?? endpoint.produces);
+  if (isDownload(endpoint)) return download(value as Download, status, headers, request);
   return streamed(value as StreamedBody, status, headers);
 }
 
@@ -50,10 +50,10 @@ const joined = (body: WholeReply["body"]): string | Uint8Array<ArrayBuffer> | nu
 export function wholeReply(
   endpoint: AnyEndpoint,
   value: unknown,
-  { status, headers: own }: Reply,
+  { status, headers: replyHeaders }: Reply,
   base: Readonly<Record<string, string>>,
 ): WholeReply | null {
-  const headers = { ...base, ...own };
+  const headers = { ...base, ...replyHeaders };
   if (isEmpty(status)) return { status, headers, body: null };
   if (endpoint.produces === null) {
     if (value instanceof JsonStream) return null;
@@ -62,7 +62,7 @@ export function wholeReply(
     return { status, headers, body: compact(JSON.stringify(value)) };
   }
   if (isDownload(endpoint)) return null;
-  headers["content-type"] = own["content-type"] ?? endpoint.produces;
+  headers["content-type"] = replyHeaders["content-type"] ?? endpoint.produces;
   if (isContent(value)) return content(value, status, headers);
   if (StreamedBody.safeParse(value).success) return null;
   // The query decides whether the reply is a file or its description.
@@ -88,9 +88,9 @@ function content({ content: body, type, name }: Content, status: number, headers
   return { status, headers, body };
 }
 
-function streamed({ body, headers: own, name }: StreamedBody, status: number, headers: Headers): Response {
+function streamed({ body, headers: bodyHeaders, name }: StreamedBody, status: number, headers: Headers): Response {
   if (name !== undefined) headers.set("content-disposition", attachment(name));
-  for (const [key, value] of own instanceof Headers ? own.entries() : Object.entries(own)) {
+  for (const [key, value] of bodyHeaders instanceof Headers ? bodyHeaders.entries() : Object.entries(bodyHeaders)) {
     // Each cookie needs its own header.
     if (key.toLowerCase() === "set-cookie") headers.append(key, value);
     else headers.set(key, value);
@@ -99,12 +99,12 @@ function streamed({ body, headers: own, name }: StreamedBody, status: number, he
 }
 
 /** RFC 9110, sections 8.8.3 and 14; RFC 9530 for the digest, which is that of the whole content. */
-async function download(file: Download, status: number, headers: Headers, asked: RequestHead): Promise<Response> {
+async function download(file: Download, status: number, headers: Headers, request: RequestHead): Promise<Response> {
   const { size, sha256, name, type } = file;
   const etag = file.etag ?? (sha256 === undefined ? null : `"${sha256}"`);
   headers.set("accept-ranges", "bytes");
   if (etag !== null) headers.set("etag", etag);
-  const part = status === 200 ? partOf(asked.headers, size, etag) : "whole";
+  const part = status === 200 ? partOf(request.headers, size, etag) : "whole";
   if (part === "none") throw rangeNotSatisfiable(size);
   if (type !== undefined) headers.set("content-type", type);
   if (name !== undefined) headers.set("content-disposition", attachment(name));
@@ -113,7 +113,7 @@ async function download(file: Download, status: number, headers: Headers, asked:
   if (part !== "whole") headers.set("content-range", `bytes ${part.start}-${part.end}/${size}`);
   headers.set("content-length", String(range.end - range.start + 1));
   const sent = part === "whole" ? status : 206;
-  const body = asked.method === "HEAD" || size === 0 ? null : streamOf(await opened(file, range));
+  const body = request.method === "HEAD" || size === 0 ? null : streamOf(await opened(file, range));
   return new Response(body, { status: sent, headers });
 }
 

@@ -187,7 +187,7 @@ function admit(endpoint: AnyEndpoint, ctx: Context): void {
 }
 
 function checkAction({ action, scope, dryRunAction }: Exclude<Access, string>, ctx: Context): void {
-  const allows = (one: Action) => (scope === "team" || isGlobal(ctx)) && maySomewhere(ctx.user, one);
+  const allows = (candidate: Action) => (scope === "team" || isGlobal(ctx)) && maySomewhere(ctx.user, candidate);
   if (dryRunAction === undefined) {
     if (!allows(action)) throw forbidden();
   } else if (!allows(wantsDryRun(ctx) ? dryRunAction : action))
@@ -250,12 +250,12 @@ function parsePart(schema: z.ZodType, value: Record<string, string>, part: "path
   if (result.success) return result.data;
   const errors = result.error.issues.map((issue): FieldError => {
     const name = String(issue.path[0] ?? "base");
-    const own = issue.code === "custom" && issue.message !== "Invalid input" ? issue.message : null;
-    const given = value[name];
-    if (own && part === "query") return { name, reason: own };
+    const reason = issue.code === "custom" && issue.message !== "Invalid input" ? issue.message : null;
+    const paramText = value[name];
+    if (reason && part === "query") return { name, reason };
     return {
       name,
-      reason: given === undefined ? `Param ${name} is required` : `Invalid ${name}: ${given.slice(0, 200)}`,
+      reason: paramText === undefined ? `Param ${name} is required` : `Invalid ${name}: ${paramText.slice(0, 200)}`,
     };
   });
   throw new ApiError(400, "Bad request", errors);

@@ -184,13 +184,13 @@ export class StrangerBudgets {
    */
   charge({ place, isFamiliar, purpose }: StrangerRequest, milliseconds: number): Charge {
     const now = this.#now();
-    const own = this.#bucketOf(place, now);
-    const covered = Math.min(milliseconds, Math.max(0, own.balance(now)));
-    own.add(-milliseconds, now);
+    const ownBucket = this.#bucketOf(place, now);
+    const covered = Math.min(milliseconds, Math.max(0, ownBucket.balance(now)));
+    ownBucket.add(-milliseconds, now);
     const hasRoom = this.#all.wait(isFamiliar ? 0 : RESERVE, now) === 0;
     const bucket = purpose === "other" || hasRoom ? this.#all : this.#reserves[purpose];
     const shared = { bucket, milliseconds: bucket.removeBounded(covered, now) };
-    this.#noteEmpty(own, now);
+    this.#noteEmpty(ownBucket, now);
     return { place, milliseconds, shared };
   }
 
@@ -200,15 +200,15 @@ export class StrangerBudgets {
    */
   chargeRefusal(place: string, milliseconds = REFUSAL): Charge {
     const now = this.#now();
-    const own = this.#bucketOf(place, now);
-    if (!own.mayChargeRefusal(now)) return { place, milliseconds: 0, shared: null };
-    own.add(-milliseconds, now);
-    this.#noteEmpty(own, now);
+    const bucket = this.#bucketOf(place, now);
+    if (!bucket.mayChargeRefusal(now)) return { place, milliseconds: 0, shared: null };
+    bucket.add(-milliseconds, now);
+    this.#noteEmpty(bucket, now);
     return { place, milliseconds, shared: null };
   }
 
-  #noteEmpty(own: Bucket, now: number): void {
-    this.#emptyUntil = Math.max(this.#emptyUntil, own.until(0, now), this.#all.until(RESERVE, now));
+  #noteEmpty(bucket: Bucket, now: number): void {
+    this.#emptyUntil = Math.max(this.#emptyUntil, bucket.until(0, now), this.#all.until(RESERVE, now));
   }
 
   refund({ place, milliseconds, shared }: Charge): void {

@@ -50,8 +50,8 @@ function unknownInUnion(options: readonly z.ZodType[], value: object, path: read
     const inner = containerOf(option);
     return Array.isArray(value) ? inner instanceof z.ZodArray : isContainer(inner) && !(inner instanceof z.ZodArray);
   });
-  const found = fitting.map((option) => unknownKeys(option, value, path));
-  return found.sort((one, other) => one.length - other.length)[0] ?? [];
+  const candidates = fitting.map((option) => unknownKeys(option, value, path));
+  return candidates.sort((keys, other) => keys.length - other.length)[0] ?? [];
 }
 
 /** Whether one of the patterns, such as `specs.*.id`, names the path. */

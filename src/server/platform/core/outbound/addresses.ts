@@ -138,16 +138,16 @@ export function checkedLookup(
   resolve: Resolve = resolveBySystem,
 ): LookupFunction {
   return (host, options, callback) => {
-    const found = async (): Promise<Address[]> => {
-      const wanted = options.family === 4 || options.family === "IPv4" ? 4 : options.family ? 6 : 0;
-      const addresses = (await resolve(host)).filter(({ family }) => wanted === 0 || family === wanted);
+    const lookup = async (): Promise<Address[]> => {
+      const desiredFamily = options.family === 4 || options.family === "IPv4" ? 4 : options.family ? 6 : 0;
+      const addresses = (await resolve(host)).filter(({ family }) => desiredFamily === 0 || family === desiredFamily);
       if (addresses.length === 0) throw Object.assign(new Error(`no address for ${host}`), { code: "ENOTFOUND" });
       if (isHostAllowed(settings, host)) return addresses.slice();
       for (const { address } of addresses)
         if (!(await isAddressAllowed(settings, address))) throw new BlockedAddress(host, address);
       return addresses.slice();
     };
-    found().then(
+    lookup().then(
       (addresses) =>
         options.all ? callback(null, addresses) : callback(null, addresses[0]!.address, addresses[0]!.family),
       (error: NodeJS.ErrnoException) => callback(error, options.all ? [] : "", 0),

@@ -208,17 +208,17 @@ function redirectOf({ status, headers }: OutboundReply, method: string): string 
 }
 
 function headersOf({ headers, auth, body }: OutboundRequest, url: URL): Record<string, string> {
-  const made: Record<string, string> = { "user-agent": "svc", accept: "*/*" };
-  for (const [name, value] of Object.entries(headers ?? {})) made[name.toLowerCase()] = value;
+  const names: Record<string, string> = { "user-agent": "svc", accept: "*/*" };
+  for (const [name, value] of Object.entries(headers ?? {})) names[name.toLowerCase()] = value;
   const inUrl = url.username !== "" && { username: decode(url.username), password: decode(url.password) };
   const basic = auth ?? (inUrl || null);
-  if (basic && made.authorization === undefined)
-    made.authorization = `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString("base64")}`;
+  if (basic && names.authorization === undefined)
+    names.authorization = `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString("base64")}`;
   // Computed from the body instead of taken from the caller.
-  delete made["content-length"];
-  delete made.host;
-  if (body === undefined) delete made["content-type"];
-  return made;
+  delete names["content-length"];
+  delete names.host;
+  if (body === undefined) delete names["content-type"];
+  return names;
 }
 
 function decode(text: string): string {
@@ -262,7 +262,7 @@ async function once(
     const reply = await sent;
     const fields = new Headers();
     for (const [name, value] of Object.entries(reply.headers))
-      for (const one of [value ?? []].flat()) fields.append(name, one);
+      for (const part of [value ?? []].flat()) fields.append(name, part);
     replied = { status: reply.statusCode, headers: fields };
     if (receive === undefined || reply.statusCode !== 200) {
       const read = await bounded(reply.body, maxBytes, isBodyOptional);

@@ -24,19 +24,21 @@ export async function blockedFields(
   before: unknown,
   after: unknown,
 ): Promise<FieldError[]> {
-  const known = new Set(patterns.flatMap((pattern) => pathsOf(before, pattern)).map((path) => textAt(before, path)));
+  const unchanged = new Set(
+    patterns.flatMap((pattern) => pathsOf(before, pattern)).map((path) => textAt(before, path)),
+  );
   const errors: FieldError[] = [];
   for (const path of patterns.flatMap((pattern) => pathsOf(after, pattern))) {
     const url = textAt(after, path);
-    const reason = known.has(url) ? null : await blockedUrl(allow, url);
+    const reason = unchanged.has(url) ? null : await blockedUrl(allow, url);
     if (reason !== null) errors.push({ name: path.join("."), reason });
   }
   return errors;
 }
 
 function textAt(value: unknown, path: readonly string[]): string {
-  const found = path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], value);
-  return typeof found === "string" ? found : "";
+  const text = path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], value);
+  return typeof text === "string" ? text : "";
 }
 
 /**

@@ -83,27 +83,27 @@ function namesKey(token: string): boolean {
 }
 
 async function keysOf(ctx: Context, kept: PublishedKeys, url: string, again: boolean): Promise<KeySet> {
-  const known = ctx.running.of(kept);
+  const cached = ctx.running.of(kept);
   const now = ctx.clock.now();
-  const mayRead = now - known.readAt >= READ_EVERY;
-  if (known.keys !== null && !(again && mayRead)) return known.keys;
-  if (known.reading !== null) return known.reading;
-  if (Math.abs(now - known.failedAt) < AFTER_FAILURE) throw new KeysUnavailable("the keys could not be read");
-  known.readAt = now;
-  known.reading = readKeys(ctx, url)
+  const mayRead = now - cached.readAt >= READ_EVERY;
+  if (cached.keys !== null && !(again && mayRead)) return cached.keys;
+  if (cached.reading !== null) return cached.reading;
+  if (Math.abs(now - cached.failedAt) < AFTER_FAILURE) throw new KeysUnavailable("the keys could not be read");
+  cached.readAt = now;
+  cached.reading = readKeys(ctx, url)
     .then((keys) => {
-      known.keys = keys;
+      cached.keys = keys;
       return keys;
     })
     .catch((error: unknown) => {
-      known.failedAt = ctx.clock.now();
+      cached.failedAt = ctx.clock.now();
       ctx.log.warn({ err: error, keys: kept.name }, "the keys of another service could not be read");
       throw new KeysUnavailable("the keys could not be read");
     })
     .finally(() => {
-      known.reading = null;
+      cached.reading = null;
     });
-  return known.reading;
+  return cached.reading;
 }
 
 async function readKeys(ctx: Context, url: string): Promise<KeySet> {

@@ -47,8 +47,8 @@ export const verifyPassword = async (stored: string | null, plain: string, calle
 
 /** Whether the stored hash uses lower cost parameters than new hashes, or another algorithm. */
 export function belowCost(stored: string): boolean {
-  const found = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$/.exec(stored);
-  return !found || Number(found[1]) < cost.memoryCost || Number(found[2]) < cost.timeCost;
+  const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$/.exec(stored);
+  return !match || Number(match[1]) < cost.memoryCost || Number(match[2]) < cost.timeCost;
 }
 
 /** The rule that a new password violates, or null. */

@@ -23,8 +23,8 @@ export const dropServerKey = (directory: string): Promise<void> => rm(fileIn(dir
  */
 export async function bringServerKey(directory: string, key: Uint8Array): Promise<void> {
   await keep(directory, fileIn(directory), key);
-  const found = await stored(fileIn(directory));
-  if (found && Buffer.from(found).equals(Buffer.from(key))) return;
+  const storedKey = await stored(fileIn(directory));
+  if (storedKey && Buffer.from(storedKey).equals(Buffer.from(key))) return;
   throw new BadSetting(
     `${fileIn(directory)} is a different server key: remove it if no data was stored with it, or choose another directory`,
   );

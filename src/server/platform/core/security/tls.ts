@@ -62,7 +62,7 @@ async function makeSelfSigned(settings: TlsSettings, dir: string): Promise<TlsFi
   notAfterDate.setFullYear(notAfterDate.getFullYear() + 10);
   // Imported on use: the package consists of two hundred files that most servers do not need.
   const { generate } = await import("selfsigned");
-  const made = await generate([{ name: "commonName", value: "svc" }], {
+  const generated = await generate([{ name: "commonName", value: "svc" }], {
     keyType: "ec",
     curve: "P-256",
     algorithm: "sha256",
@@ -76,9 +76,9 @@ async function makeSelfSigned(settings: TlsSettings, dir: string): Promise<TlsFi
     ],
   });
   await mkdir(dir, { recursive: true });
-  await writeWhole(join(dir, "key.pem"), made.private, 0o600);
-  await writeWhole(join(dir, "cert.pem"), made.cert, 0o644);
-  return { cert: made.cert, key: made.private };
+  await writeWhole(join(dir, "key.pem"), generated.private, 0o600);
+  await writeWhole(join(dir, "cert.pem"), generated.cert, 0o644);
+  return { cert: generated.cert, key: generated.private };
 }
 
 /** Writes atomically, so that no incomplete file is left after a crash. */

@@ -8,13 +8,13 @@ const duration = (fallback: string) =>
   z
     .union([z.string(), z.number()])
     .default(fallback)
-    .transform((given, context) => {
-      const milliseconds = readDuration(String(given));
+    .transform((input, context) => {
+      const milliseconds = readDuration(String(input));
       if (milliseconds !== null) return milliseconds;
       context.issues.push({
         code: "custom",
         message: "must be a duration such as 500ms, 25s, 10m or 24h",
-        input: given,
+        input,
       });
       return z.NEVER;
     });

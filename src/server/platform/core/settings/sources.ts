@@ -49,23 +49,23 @@ interface Sources {
 
 /** Throws `BadSetting` with one line per invalid setting, which names the setting's source. */
 export function readSettings({ flags, env, file, defaults = {} }: Sources): Settings {
-  const given: Record<string, unknown> = { ...defaults, ...(file === undefined ? {} : readFile(file)) };
+  const input: Record<string, unknown> = { ...defaults, ...(file === undefined ? {} : readFile(file)) };
   const from: Record<string, string> = Object.fromEntries(
-    Object.keys(given).map((name) => [name, `${name} in ${file}`]),
+    Object.keys(input).map((name) => [name, `${name} in ${file}`]),
   );
   for (const name of settingNames) {
     for (const variable of [...(commonVariables[name] ?? []), envName(name)]) {
       const value = env[variable];
       if (value === undefined || value === "") continue;
-      given[name] = value;
+      input[name] = value;
       from[name] = variable;
     }
     if (flags[name] !== undefined) {
-      given[name] = flags[name];
+      input[name] = flags[name];
       from[name] = `--${flagName(name)}`;
     }
   }
-  const parsed = Settings.safeParse(given);
+  const parsed = Settings.safeParse(input);
   if (!parsed.success) throw new BadSetting(parsed.error.issues.map((issue) => describe(issue, from)).join("\n"));
   checkTogether(parsed.data);
   return parsed.data;

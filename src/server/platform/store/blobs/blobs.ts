@@ -138,8 +138,8 @@ export class BlobTooLarge extends Error {
 }
 
 export class BlobDiffers extends Error {
-  constructor(key: string, wanted: string, found: string) {
-    super(`the content for ${key} has the SHA-256 digest ${found} instead of ${wanted}`);
+  constructor(key: string, expected: string, actual: string) {
+    super(`the content for ${key} has the SHA-256 digest ${actual} instead of ${expected}`);
   }
 }
 

@@ -62,8 +62,8 @@ async function writeAll(file: FileHandle, chunks: readonly Uint8Array[], start: 
 export async function ensureFolder(root: string, folder: string): Promise<void> {
   const first = await mkdir(folder, FOLDER);
   if (first === undefined) return;
-  for (let made = folder; made.length >= first.length && made !== root; made = dirname(made))
-    await syncFolder(dirname(made));
+  for (let created = folder; created.length >= first.length && created !== root; created = dirname(created))
+    await syncFolder(dirname(created));
 }
 
 export async function syncFolder(folder: string): Promise<void> {
@@ -85,7 +85,7 @@ export const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].incl
 export const writeError = (error: unknown): unknown =>
   FULL.has(codeOf(error)) ? new StoreUnavailable("the file cannot be stored at the moment", { cause: error }) : error;
 
-export async function found<R>(key: string, work: () => Promise<R>): Promise<R> {
+export async function orNoSuchBlob<R>(key: string, work: () => Promise<R>): Promise<R> {
   try {
     return await work();
   } catch (error) {

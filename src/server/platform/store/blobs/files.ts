@@ -3,7 +3,16 @@ import { mkdir, open, opendir, readdir, rename, rm, stat, unlink } from "node:fs
 import { dirname, join, sep } from "node:path";
 import type { Readable } from "node:stream";
 import { BlobDiffers, type Blobs, BlobTooLarge, checkKey, NoSuchBlob } from "./blobs.ts";
-import { codeOf, ensureFolder, FOLDER, found, isMissing, syncFolder, writeError, writeFrom } from "./file-steps.ts";
+import {
+  codeOf,
+  ensureFolder,
+  FOLDER,
+  isMissing,
+  orNoSuchBlob,
+  syncFolder,
+  writeError,
+  writeFrom,
+} from "./file-steps.ts";
 import { FreeSpace, type ReadDisk } from "./free-space.ts";
 import { growingFiles } from "./growing-files.ts";
 
@@ -40,7 +49,7 @@ export function fileBlobs(folder: string, readDisk?: ReadDisk): Blobs {
     },
 
     async get(key, range) {
-      const file = await found(key, () => open(place(key), "r"));
+      const file = await orNoSuchBlob(key, () => open(place(key), "r"));
       try {
         // A directory can be opened like a file, so check the type.
         if (!(await file.stat()).isFile()) throw new NoSuchBlob(key);

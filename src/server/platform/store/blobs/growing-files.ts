@@ -2,7 +2,7 @@
 import { link, open, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { BlobTooLarge, type GrowingBlobs } from "./blobs.ts";
-import { codeOf, ensureFolder, found, isMissing, syncFolder, writeError, writeFrom } from "./file-steps.ts";
+import { codeOf, ensureFolder, isMissing, orNoSuchBlob, syncFolder, writeError, writeFrom } from "./file-steps.ts";
 import type { FreeSpace } from "./free-space.ts";
 
 /** File systems without hard links. */
@@ -14,7 +14,7 @@ export const growingFiles = (folder: string, place: (key: string) => string, spa
     try {
       if (start === 0) await ensureFolder(folder, dirname(path));
       // Never one that exists: nobody else may write to the file.
-      const file = await found(key, () => open(path, start === 0 ? "wx" : "r+", 0o600));
+      const file = await orNoSuchBlob(key, () => open(path, start === 0 ? "wx" : "r+", 0o600));
       try {
         if (start === 0) await syncFolder(dirname(path));
         return await writeFrom(file, start, space.guard(content), (chunk, arrived) => {
@@ -30,7 +30,7 @@ export const growingFiles = (folder: string, place: (key: string) => string, spa
   },
 
   async sync(key) {
-    const file = await found(key, () => open(place(key), "r+"));
+    const file = await orNoSuchBlob(key, () => open(place(key), "r+"));
     try {
       await file.datasync();
     } catch (error) {
@@ -42,7 +42,7 @@ export const growingFiles = (folder: string, place: (key: string) => string, spa
 
   async keepAs(key, target, size) {
     const path = place(target);
-    const info = await found(key, () => stat(place(key)));
+    const info = await orNoSuchBlob(key, () => stat(place(key)));
     if (info.size !== size) return false;
     let isLinked = false;
     try {

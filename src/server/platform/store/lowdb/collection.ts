@@ -65,19 +65,19 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
 
   /** Finds the rows of side tables now, and copies their columns when they are requested. */
   #lazySides<S extends Sides>(ids: readonly number[], sides: S): Promise<(place: number) => SidesOf<S>> {
-    const wanted = readSides(this.table, sides);
+    const sideList = readSides(this.table, sides);
     return this.#read(() => {
-      const parts = wanted.map(([name, { table, columns }]) => {
+      const parts = sideList.map(([name, { table, columns }]) => {
         const memoryTable = this.#memory.of(table);
         return { name, rows: ids.map((id) => memoryTable.rows.get(id)), pick: memoryTable.forms.picker(columns) };
       });
       return (place) => {
-        const found: Record<string, unknown> = {};
+        const partners: Record<string, unknown> = {};
         for (const { name, rows, pick } of parts) {
           const row = rows[place];
-          found[name] = row ? pick(row) : null;
+          partners[name] = row ? pick(row) : null;
         }
-        return found as SidesOf<S>;
+        return partners as SidesOf<S>;
       };
     });
   }
@@ -104,9 +104,9 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     pageSize = BATCH_SIZE,
     columns?: readonly K[],
   ): AsyncIterable<Pick<RowOf<T>, K>[]> {
-    const wanted = columns && columnsOfPages(columns, query.order);
+    const pageColumns = columns && columnsOfPages(columns, query.order);
     for await (const rows of this.#rowPages(query, pageSize))
-      yield (wanted ? this.#picked(wanted, rows) : rows.map((row) => this.#show(row))) as Pick<RowOf<T>, K>[];
+      yield (pageColumns ? this.#picked(pageColumns, rows) : rows.map((row) => this.#show(row))) as Pick<RowOf<T>, K>[];
   }
 
   async *batches<K extends keyof RowOf<T> & string, S extends Sides>(

@@ -26,9 +26,9 @@ function holds(sorted: readonly number[], value: number): boolean {
   let high = sorted.length - 1;
   while (low <= high) {
     const middle = (low + high) >> 1;
-    const found = sorted[middle]!;
-    if (found === value) return true;
-    if (found < value) low = middle + 1;
+    const candidate = sorted[middle]!;
+    if (candidate === value) return true;
+    if (candidate < value) low = middle + 1;
     else high = middle - 1;
   }
   return false;
@@ -109,8 +109,8 @@ export class Filter {
       case "same": {
         const { column, texts } = where;
         if (!columnSpec(table, column).searchable) throw new Error(`${table.name}.${column}: not declared for search`);
-        const wanted = new Set(texts.map(searchForm));
-        return (row) => row[column] !== null && wanted.has((row[column] as string).toLowerCase());
+        const forms = new Set(texts.map(searchForm));
+        return (row) => row[column] !== null && forms.has((row[column] as string).toLowerCase());
       }
       case "search":
         return searchTest(memoryTable, where.columns, where.text);
@@ -178,8 +178,8 @@ export class Filter {
 
   /** All values of the inner column in the rows that match the inner predicate. */
   #valuesOf(where: Exists | HasOf): ReadonlySet<Value> {
-    const known = this.#sets.get(where);
-    if (known) return known;
+    const cached = this.#sets.get(where);
+    if (cached) return cached;
     const values = new Set<Value>();
     const column = where.op === "exists" ? where.column : where.from;
     for (const row of this.rows(this.#memory.of(where.table), where.where)) values.add(row[column] as Value);
@@ -318,13 +318,13 @@ function rangePlan(memoryTable: MemoryTable, column: string, bounds: readonly Ra
 
 function rangeTest({ op, column, value }: Range): Test {
   const bound = cleanScalar(value);
-  const order: (found: string | number) => number =
-    typeof bound === "string" ? (found) => compareText(found as string, bound) : (found) => (found as number) - bound;
+  const order: (value: string | number) => number =
+    typeof bound === "string" ? (value) => compareText(value as string, bound) : (value) => (value as number) - bound;
   const within: (difference: number) => boolean =
     op === "lt" ? (d) => d < 0 : op === "lte" ? (d) => d <= 0 : op === "gt" ? (d) => d > 0 : (d) => d >= 0;
   return (row) => {
-    const found = row[column] as string | number | null;
-    return typeof found === typeof bound && within(order(found as string | number));
+    const value = row[column] as string | number | null;
+    return typeof value === typeof bound && within(order(value as string | number));
   };
 }
 
@@ -335,10 +335,10 @@ function rangeTest({ op, column, value }: Range): Test {
 const FEW = 8;
 
 function holdsAny(column: string, values: readonly number[]): Test {
-  const wanted = new Set(values);
+  const ids = new Set(values);
   const any: (members: readonly number[]) => boolean =
     values.length > FEW
-      ? (members) => members.some((member) => wanted.has(member))
+      ? (members) => members.some((member) => ids.has(member))
       : (members) => values.some((value) => holds(members, value));
   return (row) => {
     const members = row[column] as readonly number[] | null;

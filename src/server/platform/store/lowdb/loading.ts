@@ -6,7 +6,7 @@ import { replay } from "./change.ts";
 import type { StoreFiles } from "./files.ts";
 import { type Line, readLines } from "./lines.ts";
 import type { Memory } from "./memory.ts";
-import { type FoundRecord, type ProgressRecord, RECORD_NAME, readRecord } from "./progress-record.ts";
+import { type ProgressRecord, RECORD_NAME, type RecordReading, readRecord } from "./progress-record.ts";
 
 export const FORMAT = 1;
 
@@ -33,7 +33,7 @@ const missing = (file: string): StoreDamaged =>
 export interface LoadedStore {
   /** The generation of the snapshot, or 0 if there is none. */
   readonly base: number;
-  readonly record: FoundRecord;
+  readonly record: RecordReading;
   /** The journal to continue with. `size` is null if the file has yet to be created. */
   readonly generation: number;
   readonly size: number | null;
@@ -160,19 +160,19 @@ async function hasTransactions(files: StoreFiles, file: string): Promise<boolean
 }
 
 /** Throws if files are missing that an earlier run recorded as durable. */
-function checkFiles(dir: string, base: number, journals: readonly number[], record: FoundRecord): void {
-  const known: ProgressRecord =
+function checkFiles(dir: string, base: number, journals: readonly number[], record: RecordReading): void {
+  const progress: ProgressRecord =
     record === null || record === "unreadable" ? { snapshot: 0, journal: 1, lines: 0 } : record;
-  if (base < known.snapshot) throw missing(join(dir, snapshotName(known.snapshot)));
+  if (base < progress.snapshot) throw missing(join(dir, snapshotName(progress.snapshot)));
   // A snapshot is renamed to its final name only after its journal is durable.
   if (base > 0 && journals.length === 0) throw missing(join(dir, journalName(base)));
   if (base === 0 && journals.length > 0 && journals[0] !== 1) throw missing(join(dir, snapshotName(journals[0]!)));
-  if (record !== null && journals.length === 0) throw missing(join(dir, journalName(known.journal)));
-  if (known.lines > 0 && known.journal >= base && !journals.includes(known.journal))
-    throw missing(join(dir, journalName(known.journal)));
+  if (record !== null && journals.length === 0) throw missing(join(dir, journalName(progress.journal)));
+  if (progress.lines > 0 && progress.journal >= base && !journals.includes(progress.journal))
+    throw missing(join(dir, journalName(progress.journal)));
 }
 
-function checkLines(file: string, generation: number, end: JournalEnd, record: FoundRecord): void {
+function checkLines(file: string, generation: number, end: JournalEnd, record: RecordReading): void {
   if (record === null || record === "unreadable" || record.journal !== generation) return;
   if (end.nextLine < record.lines)
     throw damaged(file, end.size, `it has ${end.nextLine - 1} of at least ${record.lines - 1} transaction lines`);
@@ -233,14 +233,14 @@ export async function load(files: StoreFiles, dir: string, memory: Memory, ciphe
   const leftovers = names.filter(
     (name) => name === `${RECORD_NAME}.tmp` || (/^(snapshot|journal)-/.test(name) && !kept.has(name)),
   );
-  const made = all.length > 0;
+  const hasJournal = all.length > 0;
   return {
     base,
     record,
     generation,
-    size: made ? end.size : null,
-    torn: made ? end.fileSize - end.size : 0,
-    nextLine: made ? end.nextLine : 1,
+    size: hasJournal ? end.size : null,
+    torn: hasJournal ? end.fileSize - end.size : 0,
+    nextLine: hasJournal ? end.nextLine : 1,
     snapshotBytes,
     older,
     olderBytes,

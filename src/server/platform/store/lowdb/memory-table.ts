@@ -43,8 +43,8 @@ export class MemoryTable {
 
   /** The index on an indexed column by its text in lower case. Built on first use, because few columns are searched so. */
   foldedIndexOn(column: string): FoldedIndex | null {
-    const known = this.#folded.get(column);
-    if (known || !this.#byColumn.has(column)) return known ?? null;
+    const existing = this.#folded.get(column);
+    if (existing || !this.#byColumn.has(column)) return existing ?? null;
     const index = new FoldedIndex(column);
     for (const [id, row] of this.rows) index.add(index.keyOf(row), id);
     this.#folded.set(column, index);

@@ -19,11 +19,11 @@ export class Messages {
 
   listen(channel: string, listener: (payload: string) => void): () => void {
     // Wrapped in a new function for each call, because the same listener may be registered twice.
-    const own = (payload: string) => listener(payload);
-    const known = this.#listeners.get(channel) ?? new Set();
-    this.#listeners.set(channel, known);
-    known.add(own);
-    return () => void known.delete(own);
+    const wrapped = (payload: string) => listener(payload);
+    const listeners = this.#listeners.get(channel) ?? new Set();
+    this.#listeners.set(channel, listeners);
+    listeners.add(wrapped);
+    return () => void listeners.delete(wrapped);
   }
 
   clear(): void {

@@ -80,12 +80,12 @@ export async function openLowdb<S extends Tables>(options: LowdbOptions<S>): Pro
     }, failFast);
   let closing: Promise<void> | null = null;
 
-  const own = collections(sessions);
-  return Object.assign(own, {
+  const members = collections(sessions);
+  return Object.assign(members, {
     engine: "lowdb",
     tables,
     tx,
-    readTogether: <R>(work: (store: Collections<S>) => Promise<R>) => work(own),
+    readTogether: <R>(work: (store: Collections<S>) => Promise<R>) => work(members),
     async notify(channel: string, payload: string) {
       sessions.assertOpen();
       checkPayload(payload);

@@ -145,15 +145,15 @@ export function select(memory: Memory, memoryTable: MemoryTable, query: Select):
   if (walk && (!plan || (needed * total) / Math.max(1, selected) < selected)) {
     const visited = Math.min(total, (needed * total) / Math.max(1, selected));
     const test = filter.test(memoryTable, where, visited);
-    const found: MemoryRow[] = [];
+    const rows: MemoryRow[] = [];
     let skipped = 0;
     for (const id of walk) {
       const row = memoryTable.rows.get(id);
       if (!row || !test(row) || (after && ordering.compare(row, after) <= 0)) continue;
       if (skipped < offset) skipped++;
-      else if (found.push(row) >= limit) break;
+      else if (rows.push(row) >= limit) break;
     }
-    return found;
+    return rows;
   }
 
   const few = new FirstFew(ordering, needed);

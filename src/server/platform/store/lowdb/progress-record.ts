@@ -18,11 +18,11 @@ export interface ProgressRecord {
 }
 
 /** Null: there is no record. `unreadable`: the file exists, so there was a store, but its extent is unknown. */
-export type FoundRecord = ProgressRecord | "unreadable" | null;
+export type RecordReading = ProgressRecord | "unreadable" | null;
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
-export async function readRecord(files: StoreFiles, dir: string, names: readonly string[]): Promise<FoundRecord> {
+export async function readRecord(files: StoreFiles, dir: string, names: readonly string[]): Promise<RecordReading> {
   if (!names.includes(RECORD_NAME)) return null;
   const parts: Buffer[] = [];
   let size = 0;
@@ -32,9 +32,9 @@ export async function readRecord(files: StoreFiles, dir: string, names: readonly
     parts.push(part);
   }
   try {
-    const found = JSON.parse(Buffer.concat(parts).toString("utf8")) as Record<string, unknown> | null;
-    if (found?.format !== FORMAT) return "unreadable";
-    const { snapshot, journal, lines } = found;
+    const record = JSON.parse(Buffer.concat(parts).toString("utf8")) as Record<string, unknown> | null;
+    if (record?.format !== FORMAT) return "unreadable";
+    const { snapshot, journal, lines } = record;
     return isCount(snapshot) && isCount(journal) && isCount(lines) ? { snapshot, journal, lines } : "unreadable";
   } catch {
     return "unreadable";

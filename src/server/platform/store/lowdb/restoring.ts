@@ -24,8 +24,8 @@ function restorer(memory: Memory): Restorer {
   return {
     async rows(table, rows) {
       const memoryTable = memory.named(table);
-      for (const { revision, ...given } of rows) {
-        const values = memoryTable.forms.keep(partRow(memoryTable.table, given));
+      for (const { revision, ...input } of rows) {
+        const values = memoryTable.forms.keep(partRow(memoryTable.table, input));
         for (const column of Object.keys(memoryTable.table.columns))
           if (!(column in values)) throw new Error(`${table}.${column}: missing`);
         if (!Number.isSafeInteger(revision)) throw new Error(`${table}.revision: missing`);
@@ -51,8 +51,8 @@ export function storeAdmin<S extends Tables>(
     // Callable inside a snapshot, too, which already has exclusive access.
     async nextIds() {
       sessions.assertOpen();
-      const own = [...memory.tables].filter(([, memoryTable]) => memoryTable.ownIds);
-      return Object.fromEntries(own.map(([name, memoryTable]) => [name, memoryTable.nextId]));
+      const withIds = [...memory.tables].filter(([, memoryTable]) => memoryTable.ownIds);
+      return Object.fromEntries(withIds.map(([name, memoryTable]) => [name, memoryTable.nextId]));
     },
     snapshot: collections,
     restore: (work) =>

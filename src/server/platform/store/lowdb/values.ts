@@ -10,9 +10,9 @@ export type Value = string | number | boolean | null;
 export type MemoryRow = Readonly<Record<string, unknown>> & { readonly id: number; readonly revision: number };
 
 export function columnSpec(table: Table, name: string): ColumnSpec {
-  const found = name === "revision" ? revisionColumn : Object.hasOwn(table.columns, name) && table.columns[name]?.spec;
-  if (!found) throw new Error(`${table.name}.${name}: no such column`);
-  return found;
+  const column = name === "revision" ? revisionColumn : Object.hasOwn(table.columns, name) && table.columns[name]?.spec;
+  if (!column) throw new Error(`${table.name}.${name}: no such column`);
+  return column;
 }
 
 /** Throws if values of this column cannot be compared. */

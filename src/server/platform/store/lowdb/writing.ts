@@ -42,9 +42,9 @@ export function insertRows(
   memory: Memory,
   memoryTable: MemoryTable,
   change: Change,
-  given: readonly InputRow[],
+  inputs: readonly InputRow[],
 ): MemoryRow[] {
-  const checked = given.map((row) => memoryTable.forms.keep(wholeRow(memoryTable.table, row)));
+  const checked = inputs.map((row) => memoryTable.forms.keep(wholeRow(memoryTable.table, row)));
   return change.atomically(() => {
     const rows = checked.map((values) => insertKept(memoryTable, change, values));
     checkReferences(memory, memoryTable, rows);
@@ -83,14 +83,14 @@ export function upsertRows(
   memory: Memory,
   memoryTable: MemoryTable,
   change: Change,
-  given: readonly InputRow[],
+  changes: readonly InputRow[],
   { on, set }: UpsertColumns,
 ): MemoryRow[] {
   const find = finder(memoryTable, on);
   for (const column of set ?? [])
     if (!Object.hasOwn(memoryTable.table.columns, column) || column === "id")
       throw new BadRow(`${memoryTable.table.name}.${column}: cannot be set`);
-  const checked = given.map((row) => memoryTable.forms.keep(wholeRow(memoryTable.table, row)));
+  const checked = changes.map((row) => memoryTable.forms.keep(wholeRow(memoryTable.table, row)));
   const last = new Map<unknown, number>();
   // Rows without a key never repeat, so each of them is kept.
   const keys = checked.map((values) => find.key(values) ?? values);
@@ -109,7 +109,7 @@ export function upsertRows(
         continue;
       }
       ids.set(key, id);
-      const columns = set ?? Object.keys(given[i]!).filter((name) => given[i]![name] !== undefined);
+      const columns = set ?? Object.keys(changes[i]!).filter((name) => changes[i]![name] !== undefined);
       const row = updateKept(
         memoryTable,
         change,
@@ -147,8 +147,8 @@ function replaceRow(memoryTable: MemoryTable, change: Change, before: MemoryRow,
   return row;
 }
 
-function checkedPart(memoryTable: MemoryTable, given: InputRow): Record<string, unknown> {
-  const values = memoryTable.forms.keep(partRow(memoryTable.table, given));
+function checkedPart(memoryTable: MemoryTable, change: InputRow): Record<string, unknown> {
+  const values = memoryTable.forms.keep(partRow(memoryTable.table, change));
   if ("id" in values) throw new BadRow(`${memoryTable.table.name}.id: an id cannot be changed`);
   return values;
 }
@@ -177,7 +177,7 @@ export function updateEachRow(
   change: Change,
   changes: readonly (InputRow & { readonly id: number })[],
 ): number {
-  const byRow = new Map(changes.map(({ id, ...given }) => [id, checkedPart(memoryTable, given)]));
+  const byRow = new Map(changes.map(({ id, ...change }) => [id, checkedPart(memoryTable, change)]));
   return change.atomically(() => {
     const rows: MemoryRow[] = [];
     for (const [id, values] of byRow) {

@@ -23,14 +23,14 @@ export function postgresAdmin<S extends Tables>({
   layoutOf,
   on,
 }: AdminOptions<S>): StoreAdmin<S> {
-  const own = Object.values(layouts).filter(({ table }) => givesIds(table));
+  const withIds = Object.values(layouts).filter(({ table }) => givesIds(table));
   const runner = poolRunner(context);
   const command = (on: Runner, text: string) => on.write({ text, values: [] });
 
   return {
     async nextIds() {
       const next: Record<string, number> = {};
-      for (const { table } of own) {
+      for (const { table } of withIds) {
         const from = sql`SELECT last_value + CASE WHEN is_called THEN 1 ELSE 0 END AS next FROM ${name(sequenceOf(table))}`;
         const { rows } = await runner.read({ text: textOf(from), values: [] });
         next[table.name] = rows[0]?.next as number;

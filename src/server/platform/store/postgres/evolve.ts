@@ -25,31 +25,31 @@ type Description = ReadonlyMap<string, string>;
 export class NeedsHand extends Error {}
 
 /**
- * @param now the schema that the migrations create @param wanted the declared schema, both as returned by
+ * @param now the schema that the migrations create @param desired the declared schema, both as returned by
  * `describeSchema`
  */
-export function evolve(tables: Tables, now: Description, wanted: Description): Steps {
+export function evolve(tables: Tables, now: Description, desired: Description): Steps {
   const all = new Map<string, Table>(Object.values(tables).map((table) => [table.name, table as Table]));
   const objects = schemaObjects(tables).filter(({ kind }) => kind !== "search");
   const isNew = (table: string) => !now.has(`table ${table}`);
-  const differs = (key: string) => now.get(key) !== wanted.get(key);
+  const differs = (key: string) => now.get(key) !== desired.get(key);
   const quick: string[] = [];
   const slow: string[] = [];
 
   for (const key of now.keys()) {
     const [kind, path] = key.split(" ") as [string, string];
     const [table, thing] = path.split(".") as [string, string | undefined];
-    const stays = kind === "table" || wanted.has(`table ${table}`);
-    if (!stays || (wanted.has(key) && !differs(key)) || kind === "column" || kind === "function") continue;
+    const stays = kind === "table" || desired.has(`table ${table}`);
+    if (!stays || (desired.has(key) && !differs(key)) || kind === "column" || kind === "function") continue;
     if (kind === "constraint") quick.push(textOf(sql`ALTER TABLE ${name(table)} DROP CONSTRAINT ${name(thing!)}`));
     if (kind === "index") quick.push(textOf(sql`DROP INDEX ${name(thing!)}`));
     if (kind === "trigger") quick.push(textOf(sql`DROP TRIGGER ${name(thing!)} ON ${name(table)}`));
     if (kind === "table") quick.push(textOf(sql`DROP TABLE ${name(table)} CASCADE`));
   }
   for (const key of now.keys()) {
-    if (!key.startsWith("column ") || wanted.has(key)) continue;
+    if (!key.startsWith("column ") || desired.has(key)) continue;
     const [table, column] = key.slice(7).split(".") as [string, string];
-    if (wanted.has(`table ${table}`)) quick.push(textOf(sql`ALTER TABLE ${name(table)} DROP COLUMN ${name(column)}`));
+    if (desired.has(`table ${table}`)) quick.push(textOf(sql`ALTER TABLE ${name(table)} DROP COLUMN ${name(column)}`));
   }
 
   for (const object of objects) if (object.kind === "table" && isNew(object.table)) quick.push(object.sql);
@@ -58,14 +58,14 @@ export function evolve(tables: Tables, now: Description, wanted: Description): S
       for (const column of storedColumns(table)) {
         const key = `column ${table.name}.${column.name}`;
         if (!differs(key)) continue;
-        if (now.has(key) && now.get(key)!.replace(" NOT NULL", "") === wanted.get(key)) {
+        if (now.has(key) && now.get(key)!.replace(" NOT NULL", "") === desired.get(key)) {
           // Dropping NOT NULL is compatible: older servers never write null and can run beside this one until a null
           // is stored.
           quick.push(textOf(sql`ALTER TABLE ${name(table.name)} ALTER COLUMN ${name(column.name)} DROP NOT NULL`));
           continue;
         }
         if (now.has(key))
-          throw new NeedsHand(`${table.name}.${column.name} is "${now.get(key)}" and should be "${wanted.get(key)}"`);
+          throw new NeedsHand(`${table.name}.${column.name} is "${now.get(key)}" and should be "${desired.get(key)}"`);
         addColumn(table, column, quick, slow);
       }
   for (const object of objects) {

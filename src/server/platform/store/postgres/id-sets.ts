@@ -10,8 +10,8 @@ import { col, name, type Sql, sql } from "./sql.ts";
  */
 function idsOf(where: Predicate, table: string, layoutOf: LayoutOf, conditions: Conditions): Sql | null {
   const all = (parts: readonly Predicate[]): Sql[] | null => {
-    const found = parts.map((part) => idsOf(part, table, layoutOf, conditions));
-    return found.every((one) => one !== null) ? found : null;
+    const queries = parts.map((part) => idsOf(part, table, layoutOf, conditions));
+    return queries.every((part) => part !== null) ? queries : null;
   };
   switch (where.op) {
     case "exists": {
@@ -41,7 +41,7 @@ function idsOf(where: Predicate, table: string, layoutOf: LayoutOf, conditions: 
 
 /** A query that counts the rows from sets of ids, or null if the condition cannot be expressed that way. */
 export function countOfIds(where: Predicate, table: string, layoutOf: LayoutOf, conditions: Conditions): Sql | null {
-  const found = idsOf(where, table, layoutOf, conditions);
-  const ids = found && where.op !== "and" ? sql`(SELECT DISTINCT id FROM ${found} AS several)` : found;
+  const idQuery = idsOf(where, table, layoutOf, conditions);
+  const ids = idQuery && where.op !== "and" ? sql`(SELECT DISTINCT id FROM ${idQuery} AS several)` : idQuery;
   return ids && sql`(SELECT count(*) FROM ${ids} AS ids)`;
 }

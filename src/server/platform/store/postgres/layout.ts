@@ -24,9 +24,9 @@ export interface WrittenColumn {
 /** How a statement reads some columns of a table, and how the rows that it returned become rows of the table. */
 export interface Reading {
   select(alias: string): Sql;
-  rows(found: readonly PostgresRow[]): PostgresRow[];
+  rows(records: readonly PostgresRow[]): PostgresRow[];
   /** For rows that are made one by one. A record needs the id as its first column for that. */
-  readonly each: { id(found: PostgresRow): number; row(found: PostgresRow): PostgresRow };
+  readonly each: { id(record: PostgresRow): number; row(record: PostgresRow): PostgresRow };
 }
 
 export class Layout {
@@ -106,13 +106,13 @@ export class Layout {
   }
 
   /** Rows as `pg` returned them, with their secrets decrypted. */
-  rows(found: readonly PostgresRow[]): PostgresRow[] {
+  rows(records: readonly PostgresRow[]): PostgresRow[] {
     for (const column of this.#secrets)
-      for (const row of found) {
+      for (const row of records) {
         const sealed = row[column];
         if (typeof sealed === "string") row[column] = this.opened(this.spec(column), sealed);
       }
-    return found as PostgresRow[];
+    return records as PostgresRow[];
   }
 
   /** `asRecord`: wide rows are read as records. */
@@ -121,37 +121,37 @@ export class Layout {
     if (!asRecord || !fitsRecord(specs)) {
       return {
         select: (alias) => this.selectList(alias, columns),
-        rows: (found) => this.rows(found),
-        each: { id: (found) => found.id as number, row: (found) => this.rows([found])[0]! },
+        rows: (records) => this.rows(records),
+        each: { id: (record) => record.id as number, row: (record) => this.rows([record])[0]! },
       };
     }
     const toRow = recordRow(columns, specs);
     return {
       select: (alias) => recordOf(columns.map((column) => col(alias, column))),
-      rows: (found) => this.rows(found.map(toRow)),
+      rows: (records) => this.rows(records.map(toRow)),
       each: {
-        id: (found) => firstOfRecord(found[RECORD] as string),
-        row: (found) => this.rows([toRow(found)])[0]!,
+        id: (record) => firstOfRecord(record[RECORD] as string),
+        row: (record) => this.rows([toRow(record)])[0]!,
       },
     };
   }
 
   /** Caches the text of a statement whose parameters always have the same number and order. */
   text(key: string, make: () => string): string {
-    const known = this.texts.get(key);
-    if (known !== undefined) return known;
-    const made = make();
+    const cached = this.texts.get(key);
+    if (cached !== undefined) return cached;
+    const text = make();
     // Few distinct shapes exist. The limit keeps a caller that generates new ones from filling memory.
-    if (this.texts.size < 500) this.texts.set(key, made);
-    return made;
+    if (this.texts.size < 500) this.texts.set(key, text);
+    return text;
   }
 }
 
-function recordRow(columns: readonly string[], specs: readonly ColumnSpec[]): (found: PostgresRow) => PostgresRow {
+function recordRow(columns: readonly string[], specs: readonly ColumnSpec[]): (record: PostgresRow) => PostgresRow {
   const parse = recordParser(specs);
   const empty: PostgresRow = Object.fromEntries(columns.map((column) => [column, null]));
-  return (found) => {
-    const values = parse(found[RECORD] as string);
+  return (record) => {
+    const values = parse(record[RECORD] as string);
     // A copy of a complete object is several times as fast as adding one key after the other.
     const row = { ...empty };
     for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i];

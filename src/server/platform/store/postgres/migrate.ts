@@ -37,21 +37,21 @@ export async function checkVersion(client: pg.ClientBase): Promise<void> {
 }
 
 /** The numbers of the migrations that ran. Throws if they do not match the migrations of this program. */
-async function applied(client: pg.ClientBase, known: readonly Migration[]): Promise<Set<number>> {
-  const { rows: found } = await client.query<{ there: boolean }>(
+async function applied(client: pg.ClientBase, migrations: readonly Migration[]): Promise<Set<number>> {
+  const { rows: tables } = await client.query<{ there: boolean }>(
     "SELECT to_regclass('svc_migrations') IS NOT NULL AS there",
   );
-  if (!found[0]?.there) return new Set();
+  if (!tables[0]?.there) return new Set();
   const { rows } = await client.query<{ number: number; name: string; checksum: string }>(
     "SELECT number, name, checksum FROM svc_migrations ORDER BY number",
   );
-  const byNumber = new Map(known.map((each) => [each.number, each]));
+  const byNumber = new Map(migrations.map((each) => [each.number, each]));
   for (const row of rows) {
     const migration = byNumber.get(row.number);
     if (row.number === 1 && migration && checksumOf(migration) !== row.checksum) throw new Error(UNRELEASED);
     if (!migration)
       throw new Error(
-        `the database was migrated by a newer svc (migration ${row.number}, ${row.name}); this version has migrations up to ${known.at(-1)?.number ?? 0}: upgrade svc`,
+        `the database was migrated by a newer svc (migration ${row.number}, ${row.name}); this version has migrations up to ${migrations.at(-1)?.number ?? 0}: upgrade svc`,
       );
     if (checksumOf(migration) !== row.checksum)
       throw new Error(`migration ${titleOf(migration)} differs from the one that was applied to the database`);
@@ -59,9 +59,9 @@ async function applied(client: pg.ClientBase, known: readonly Migration[]): Prom
   return new Set(rows.map((row) => row.number));
 }
 
-async function pending(client: pg.ClientBase, known: readonly Migration[]): Promise<Migration[]> {
-  const done = await applied(client, known);
-  return known.filter(({ number }) => !done.has(number));
+async function pending(client: pg.ClientBase, migrations: readonly Migration[]): Promise<Migration[]> {
+  const done = await applied(client, migrations);
+  return migrations.filter(({ number }) => !done.has(number));
 }
 
 /**
@@ -78,8 +78,8 @@ export async function migrationState(url: string): Promise<{ applied: number; pe
   }
 }
 
-export async function requireCurrent(client: pg.ClientBase, known: readonly Migration[]): Promise<void> {
-  const waiting = await pending(client, known);
+export async function requireCurrent(client: pg.ClientBase, migrations: readonly Migration[]): Promise<void> {
+  const waiting = await pending(client, migrations);
   if (waiting.length > 0)
     throw new Error(
       `the database schema is outdated (${waiting.map(titleOf).join(", ")} not applied), run: svc db migrate`,
@@ -114,13 +114,17 @@ async function hasTrigram(client: pg.ClientBase): Promise<boolean> {
   }
 }
 
-export function migrate(client: pg.ClientBase, tables: Tables, known: readonly Migration[]): Promise<MigrateResult> {
+export function migrate(
+  client: pg.ClientBase,
+  tables: Tables,
+  migrations: readonly Migration[],
+): Promise<MigrateResult> {
   return locked(client, async () => {
     await client.query(BOOTSTRAP);
-    const waiting = await pending(client, known);
+    const waiting = await pending(client, migrations);
     for (const migration of waiting) await apply(client, migration);
     const trigram = await hasTrigram(client);
-    const isNew = waiting.length === known.length;
+    const isNew = waiting.length === migrations.length;
     if (trigram) await (isNew ? createSearchIndexes(client, tables) : updateSearchIndexes(client, tables));
     return { applied: waiting.map(titleOf), trigram };
   });
@@ -215,8 +219,8 @@ export const ROTATION = "key_rotation";
 export async function keyIdOfDatabase(url: string): Promise<string | null> {
   const client = await connectClient(url);
   try {
-    const found = await client.query<{ made: string | null }>("SELECT to_regclass('svc_meta')::text AS made");
-    if (found.rows[0]?.made == null) return null;
+    const lookup = await client.query<{ name: string | null }>("SELECT to_regclass('svc_meta')::text AS name");
+    if (lookup.rows[0]?.name == null) return null;
     const { rows } = await client.query<{ value: string }>("SELECT value FROM svc_meta WHERE key = $1", [CANARY]);
     return keyIdOf(rows[0]?.value ?? "");
   } finally {

@@ -153,10 +153,10 @@ async function prepare<S extends Tables>(options: PostgresOptions<S>): Promise<v
   try {
     client = await connectClient(options.url, { unhurried: true });
     await checkVersion(client);
-    const known = options.migrations ?? migrations;
+    const expected = options.migrations ?? migrations;
     if (options.create) await create(client, options.tables);
     else if (options.migrate) {
-      const { applied, trigram } = await migrate(client, options.tables, known);
+      const { applied, trigram } = await migrate(client, options.tables, expected);
       if (!trigram)
         options.log?.warn(
           {},
@@ -166,7 +166,7 @@ async function prepare<S extends Tables>(options: PostgresOptions<S>): Promise<v
         options.log?.info?.({ applied }, "the database was migrated");
         options.onMigrated?.(applied);
       }
-    } else await requireCurrent(client, known);
+    } else await requireCurrent(client, expected);
     await checkKey(client, options.cipher);
   } catch (error) {
     throw translate(error, constraints);

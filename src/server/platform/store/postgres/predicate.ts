@@ -170,8 +170,8 @@ export class Conditions {
         const needle = asciiLower(cleanText(predicate.text));
         // In the C collation, lower() only changes the letters A to Z and works on bytes: several times as fast as
         // translate().
-        const found = sql`strpos(lower(${column} COLLATE "C"), ${needle}::text)`;
-        return negated ? orNull(sql`${found} = 0`, predicate.column) : sql`${found} > 0`;
+        const position = sql`strpos(lower(${column} COLLATE "C"), ${needle}::text)`;
+        return negated ? orNull(sql`${position} = 0`, predicate.column) : sql`${position} > 0`;
       }
       case "same": {
         const { column, texts } = predicate;
@@ -195,8 +195,8 @@ export class Conditions {
         const inner = this.alias();
         const joined = sql`${col(inner, predicate.column)} = ${col(alias, predicate.local)}`;
         const where = allOf([joined, this.of(predicate.where, other, inner)]);
-        const found = sql`EXISTS (SELECT 1 FROM ${name(other.table.name)} AS ${name(inner)} WHERE ${where})`;
-        return negated ? allOf([...this.#mayLack(predicate, layout, other), sql`NOT ${found}`]) : found;
+        const exists = sql`EXISTS (SELECT 1 FROM ${name(other.table.name)} AS ${name(inner)} WHERE ${where})`;
+        return negated ? allOf([...this.#mayLack(predicate, layout, other), sql`NOT ${exists}`]) : exists;
       }
     }
   }
@@ -223,7 +223,7 @@ export class Conditions {
   #searchedApart(parts: readonly Predicate[], layout: Layout, alias: string): Sql | null {
     const isSearched = parts.some((part) => part.op === "exists") && parts.every(isSearch);
     if (!isSearched && !(this.findsMembers && parts.some(hasMembers) && parts.every(isExists))) return null;
-    const found = parts.map((part) => {
+    const selects = parts.map((part) => {
       const inner = this.alias();
       if (part.op !== "exists" || part.local !== "id")
         return sql`SELECT ${col(inner, "id")} FROM ${name(layout.table.name)} AS ${name(inner)} WHERE ${this.of(part, layout, inner)}`;
@@ -231,7 +231,7 @@ export class Conditions {
       const from = sql`${name(other.table.name)} AS ${name(inner)}`;
       return sql`SELECT ${col(inner, part.column)} FROM ${from} WHERE ${this.of(part.where, other, inner)}`;
     });
-    return sql`${col(alias, "id")} IN (${sql.join(found, " UNION ALL ")})`;
+    return sql`${col(alias, "id")} IN (${sql.join(selects, " UNION ALL ")})`;
   }
 }
 

@@ -31,17 +31,17 @@ export class Reads {
   }
 
   async getMany(ids: readonly number[]): Promise<PostgresRow[]> {
-    const wanted = ids.filter(Number.isSafeInteger);
-    if (wanted.length === 0) return [];
+    const safeIds = ids.filter(Number.isSafeInteger);
+    if (safeIds.length === 0) return [];
     const text = this.layout.text("getMany", () => {
       const from = sql`${name(this.layout.table.name)} AS ${name(ROW)}`;
       return compile(
         sql`SELECT ${this.layout.selectList(ROW)} FROM ${from} WHERE ${col(ROW, "id")} = ANY (${""}::bigint[])`,
       ).text;
     });
-    const { rows } = await this.runner.read({ text, values: [arrayLiteral(wanted)] });
+    const { rows } = await this.runner.read({ text, values: [arrayLiteral(safeIds)] });
     const byId = new Map(this.layout.rows(rows).map((row) => [row.id, row]));
-    return wanted.map((id) => byId.get(id)).filter((row) => row !== undefined);
+    return safeIds.map((id) => byId.get(id)).filter((row) => row !== undefined);
   }
 
   async sides(ids: readonly number[], sides: Sides): Promise<Record<string, PostgresRow | null>[]> {
@@ -53,9 +53,9 @@ export class Reads {
     ids: readonly number[],
     sides: Sides,
   ): Promise<(place: number) => Record<string, PostgresRow | null>> {
-    const wanted = readSides(this.layout.table, sides);
-    if (ids.length === 0 || wanted.length === 0) return () => ({});
-    const reading = sideReading(wanted, this.layoutOf);
+    const sideList = readSides(this.layout.table, sides);
+    if (ids.length === 0 || sideList.length === 0) return () => ({});
+    const reading = sideReading(sideList, this.layoutOf);
     const text = this.layout.text(reading.key, () => reading.text());
     const { rows } = await this.runner.read({
       text,
@@ -74,29 +74,30 @@ export class Reads {
   }
 
   async pick(columns: readonly string[], select: Select = {}): Promise<PostgresRow[]> {
-    const { found, reading } = await this.#found(columns, select);
-    return reading.rows(found);
+    const { records, reading } = await this.#records(columns, select);
+    return reading.rows(records);
   }
 
   /** The rows as `pg` returned them, and how they are read. */
-  async #found(columns: readonly string[], select: Select): Promise<{ found: PostgresRow[]; reading: Reading }> {
+  async #records(columns: readonly string[], select: Select): Promise<{ records: PostgresRow[]; reading: Reading }> {
     for (const column of columns) this.layout.spec(column);
-    const found: PostgresRow[] = [];
+    const records: PostgresRow[] = [];
     let left = select.limit;
     const { stretches, reading } = selects(this.layoutOf, this.layout, select, columns);
     for (const { guess, full } of stretches) {
       if (left !== undefined && left <= 0) break;
       let { rows } = guess ? await this.runner.read(compile(guess)) : { rows: [] };
       if (!guess || rows.length < left!) ({ rows } = await this.runner.read(compile(full)));
-      for (const row of left === undefined ? rows : rows.slice(0, left)) found.push(row);
+      for (const row of left === undefined ? rows : rows.slice(0, left)) records.push(row);
       if (left !== undefined) left -= rows.length;
     }
-    return { found, reading };
+    return { records, reading };
   }
 
   async *pages(select: Select = {}, pageSize = BATCH_SIZE, columns?: readonly string[]): AsyncIterable<PostgresRow[]> {
-    const wanted = columns ? columnsOfPages(columns, select.order) : this.layout.columns;
-    for await (const { found, reading } of this.#foundPages(wanted, select, pageSize)) yield reading.rows(found);
+    const pageColumns = columns ? columnsOfPages(columns, select.order) : this.layout.columns;
+    for await (const { records, reading } of this.#foundPages(pageColumns, select, pageSize))
+      yield reading.rows(records);
   }
 
   async *batches(
@@ -105,10 +106,10 @@ export class Reads {
     select: Select = {},
     pageSize = BATCH_SIZE,
   ): AsyncIterable<Batch<PostgresRow, Record<string, PostgresRow | null>>> {
-    const wanted = [...new Set(["id", ...columnsOfPages(columns, select.order)])];
-    for await (const { found, reading } of this.#foundPages(wanted, select, pageSize)) {
-      const ids = found.map(reading.each.id);
-      yield { ids, row: (place) => reading.each.row(found[place]!), sides: await this.#lazySides(ids, sides) };
+    const pageColumns = [...new Set(["id", ...columnsOfPages(columns, select.order)])];
+    for await (const { records, reading } of this.#foundPages(pageColumns, select, pageSize)) {
+      const ids = records.map(reading.each.id);
+      yield { ids, row: (place) => reading.each.row(records[place]!), sides: await this.#lazySides(ids, sides) };
     }
   }
 
@@ -118,12 +119,12 @@ export class Reads {
     for (;;) {
       const size = Math.min(pageSize, left ?? pageSize);
       if (size <= 0) return;
-      const page = await this.#found(columns, { ...select, limit: size, offset, after, transient: true });
-      const { found, reading } = page;
-      const last = found.length === size ? reading.each.row(found.at(-1)!) : undefined;
-      if (found.length > 0) yield page;
+      const page = await this.#records(columns, { ...select, limit: size, offset, after, transient: true });
+      const { records, reading } = page;
+      const last = records.length === size ? reading.each.row(records.at(-1)!) : undefined;
+      if (records.length > 0) yield page;
       if (last === undefined) return;
-      if (left !== undefined) left -= found.length;
+      if (left !== undefined) left -= records.length;
       offset = undefined;
       after = await this.positionOf(last, order);
     }

@@ -28,8 +28,8 @@ export async function rotatePostgres(options: RotateOptions): Promise<RotationRe
   let isLocked = false;
   try {
     await checkVersion(client);
-    const known = options.migrations === undefined ? migrations : options.migrations;
-    if (known !== null) await requireCurrent(client, known);
+    const expected = options.migrations === undefined ? migrations : options.migrations;
+    if (expected !== null) await requireCurrent(client, expected);
     const { rows } = await client.query<{ held: boolean }>(
       `SELECT pg_try_advisory_lock(${lockNumber("svc key rotation")}) AS held`,
     );
@@ -57,15 +57,17 @@ const meta = async (client: pg.ClientBase, key: string): Promise<string | null> 
 
 async function isDone(client: pg.ClientBase, { from, to }: Rotation): Promise<boolean> {
   const marked = await meta(client, ROTATION);
-  const wanted = `${from.keyId} ${to.keyId}`;
-  if (marked !== null && marked !== wanted)
+  const rotation = `${from.keyId} ${to.keyId}`;
+  if (marked !== null && marked !== rotation)
     throw new WrongKey(
       `a rotation from key ${marked.replace(" ", " to key ")} was interrupted: ${FINISH} and those keys`,
     );
   const canary = await meta(client, CANARY);
   const key = canary === null ? from.keyId : keyIdOf(canary);
   if (key !== from.keyId && key !== to.keyId)
-    throw new WrongKey(`the secrets in this database are encrypted with key ${key}, but the given keys are ${wanted}`);
+    throw new WrongKey(
+      `the secrets in this database are encrypted with key ${key}, but the given keys are ${rotation}`,
+    );
   return marked === null && key === to.keyId;
 }
 

@@ -76,15 +76,15 @@ const references = (table: Table) =>
   Object.entries(table.columns).filter(([, { spec }]) => spec.to !== null && spec.kind !== "ids");
 
 export function constraintsOf(tables: Tables): Map<string, ConstraintInfo> {
-  const found = new Map<string, ConstraintInfo>();
+  const constraints = new Map<string, ConstraintInfo>();
   for (const table of Object.values(tables)) {
-    found.set(short(table.name, "pkey"), { table: table.name, columns: ["id"] });
+    constraints.set(short(table.name, "pkey"), { table: table.name, columns: ["id"] });
     for (const { name: constraint, columns } of uniqueSets(table))
-      found.set(constraint, { table: table.name, columns });
+      constraints.set(constraint, { table: table.name, columns });
     for (const [column] of references(table))
-      found.set(short(table.name, column, "fkey"), { table: table.name, columns: [column] });
+      constraints.set(short(table.name, column, "fkey"), { table: table.name, columns: [column] });
   }
-  return found;
+  return constraints;
 }
 
 const columnSql = ({ name: column, type, nullable }: StoredColumn): Sql => {
@@ -123,30 +123,30 @@ function indexes(table: Table): SchemaObject[] {
       sql: textOf(sql`CREATE INDEX ${name(indexName)} ON ${name(table.name)}${using} (${on})`),
     };
   };
-  const found: SchemaObject[] = [];
+  const objects: SchemaObject[] = [];
   // The index of a unique set finds the rows of its first column too.
   const first = new Set(table.unique.map(([column]) => column));
   for (const [column, { spec }] of Object.entries(table.columns)) {
-    if (spec.kind === "ids") found.push(index([column], "gin"));
+    if (spec.kind === "ids") objects.push(index([column], "gin"));
     else if (spec.kind === "ref" && !spec.ordered && first.has(column)) continue;
-    else if ((spec.indexed || spec.ordered) && !spec.unique) found.push(index([column]));
+    else if ((spec.indexed || spec.ordered) && !spec.unique) objects.push(index([column]));
     if (!spec.searchable) continue;
     if (spec.sameIndexed) {
       const sameName = short(table.name, searchColumn(column), "idx");
       const statement = sql`CREATE INDEX ${name(sameName)} ON ${name(table.name)} (${name(searchColumn(column))})`;
-      found.push({ kind: "index", table: table.name, name: sameName, sql: textOf(statement) });
+      objects.push({ kind: "index", table: table.name, name: sameName, sql: textOf(statement) });
     }
     const indexName = short(table.name, column, "trgm", "idx");
     const on = sql`${name(table.name)} USING gin (${name(searchColumn(column))} gin_trgm_ops)`;
-    found.push({
+    objects.push({
       kind: "search",
       table: table.name,
       name: indexName,
       sql: textOf(sql`CREATE INDEX ${name(indexName)} ON ${on}`),
     });
   }
-  for (const columns of table.indexes) found.push(index(columns));
-  return [...new Map(found.map((each) => [each.name, each])).values()];
+  for (const columns of table.indexes) objects.push(index(columns));
+  return [...new Map(objects.map((each) => [each.name, each])).values()];
 }
 
 const ON_DELETE = { cascade: sql` ON DELETE CASCADE`, null: sql` ON DELETE SET NULL`, restrict: sql`` };

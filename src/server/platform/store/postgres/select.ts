@@ -122,8 +122,8 @@ class SelectBuilder {
       first?.related && conditions.includes(HAS_VALUE) && this.#sharesIds(first.related) ? first.related : null;
     this.#conditions.partner = partner && { table: partner.layout.table.name, alias: partner.alias, of: ROW };
     this.#conditions.findsMembers = true;
-    const asked = this.#select.where ?? everything;
-    const where = partner ? withPartner(asked, partner.layout.table.name) : asked;
+    const filter = this.#select.where ?? everything;
+    const where = partner ? withPartner(filter, partner.layout.table.name) : filter;
     const picked = where.op === "all" ? null : this.#conditions.of(where, this.#layout, ROW);
     const late = limit !== undefined && limit <= FEW && this.#columns.length >= WIDE;
     if (!late) {
@@ -186,8 +186,8 @@ class SelectBuilder {
   #rowsOf(keys: Sql, order: readonly Term[], picked: Sql | null, tail: Sql): Sql {
     const key = (i: number) => col(KEYS, `k${i}`);
     const by = list(order.map(({ direction }, i) => sql`${key(i)} ${SORT[direction]}`));
-    const own = sql`${name(this.#layout.table.name)} AS ${name(ROW)}`;
-    const rows = sql`(${keys}) AS ${name(KEYS)} JOIN ${own} ON ${col(ROW, "id")} = ${key(order.length - 1)}`;
+    const table = sql`${name(this.#layout.table.name)} AS ${name(ROW)}`;
+    const rows = sql`(${keys}) AS ${name(KEYS)} JOIN ${table} ON ${col(ROW, "id")} = ${key(order.length - 1)}`;
     const where = picked ? sql` WHERE ${picked}` : sql``;
     return sql`SELECT ${this.#reading.select(ROW)} FROM ${rows}${where} ORDER BY ${by}${tail}`;
   }
@@ -226,7 +226,7 @@ class SelectBuilder {
   #lacks({ expr, related, spec }: Term): Sql {
     if (!related) return sql`${expr} IS NULL`;
     const { alias, layout, on } = related;
-    const own = name(this.#layout.table.name);
+    const table = name(this.#layout.table.name);
     const other = name(layout.table.name);
     const local = this.#layout.spec(on);
     // A reference always has its target, so the value is missing only if the reference is null.
@@ -237,7 +237,7 @@ class SelectBuilder {
     // The other table has at most as many rows, and usually exactly as many: comparing counts is cheaper than
     // searching for missing rows.
     const present = spec.nullable ? sql` AS ${name(alias)} WHERE ${expr} IS NOT NULL` : sql``;
-    return sql`(SELECT count(*) FROM ${own}) > (SELECT count(*) FROM ${other}${present}) AND ${lacking}`;
+    return sql`(SELECT count(*) FROM ${table}) > (SELECT count(*) FROM ${other}${present}) AND ${lacking}`;
   }
 
   #positions(after: Position): (Sql | null)[] {

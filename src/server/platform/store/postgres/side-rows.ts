@@ -13,7 +13,7 @@ interface SideReading {
   /** The statement; its only parameter is the array of ids. */
   text(): string;
   /** Returns a function that makes the sides of one id, by their names. */
-  reader(): (found: PostgresRow) => Record<string, PostgresRow | null>;
+  reader(): (record: PostgresRow) => Record<string, PostgresRow | null>;
 }
 
 export function sideReading(sides: readonly (readonly [string, Side])[], layoutOf: LayoutOf): SideReading {
@@ -35,8 +35,8 @@ export function sideReading(sides: readonly (readonly [string, Side])[], layoutO
     text: () => sideQuery(parts),
     reader() {
       const parse = recordParser(specs);
-      return (found) => {
-        const values = parse(found[RECORD] as string);
+      return (record) => {
+        const values = parse(record[RECORD] as string);
         const rows: Record<string, PostgresRow | null> = {};
         let at = 0;
         for (const { key, layout, columns, empty, hasSecrets } of parts) {

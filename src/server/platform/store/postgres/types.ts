@@ -67,14 +67,14 @@ export const sqlTime = (iso: string): string => (iso.startsWith("0000") ? `0001$
 
 /** `{1,2}` */
 function numbers(text: string): number[] {
-  const found: number[] = [];
+  const values: number[] = [];
   for (let at = 1; at < text.length - 1; ) {
     const comma = text.indexOf(",", at);
     const end = comma < 0 ? text.length - 1 : comma;
-    found.push(Number(text.slice(at, end)));
+    values.push(Number(text.slice(at, end)));
     at = end + 1;
   }
-  return found;
+  return values;
 }
 
 const parsers: Partial<Record<SqlType, (text: string) => unknown>> = {

@@ -22,14 +22,14 @@ type Shape = Required<UpsertShape>;
 export async function upsertRows(
   layout: Layout,
   runner: Runner,
-  given: readonly PostgresRow[],
+  inputs: readonly PostgresRow[],
   options: UpsertShape,
 ): Promise<PostgresRow[]> {
   const { on, set, returning = layout.columns } = options;
   for (const column of returning) layout.spec(column);
   if (!isKey(layout, on)) throw new Error(`${layout.table.name}: ${on.join(", ")} is not a unique set of columns`);
-  const rows = given.map((row) => wholeRow(layout.table, row));
-  const runs = sameShape(given, { on, set, returning });
+  const rows = inputs.map((row) => wholeRow(layout.table, row));
+  const runs = sameShape(inputs, { on, set, returning });
   if (runs.length === 1) return upsertRun(layout, runner, rows, runs[0]!.shape);
   return runner.atomic(async (inner) => {
     const results: PostgresRow[] = [];
@@ -48,12 +48,12 @@ function isKey(layout: Layout, on: readonly string[]): boolean {
 
 /** Splits the rows into runs of consecutive rows for which an update writes the same columns. */
 function sameShape(
-  given: readonly PostgresRow[],
+  inputs: readonly PostgresRow[],
   { on, set, returning }: Pick<Shape, "on" | "returning"> & { readonly set: readonly string[] | undefined },
 ) {
   const runs: { shape: Shape; from: number; to: number }[] = [];
   let last = "";
-  given.forEach((row, i) => {
+  inputs.forEach((row, i) => {
     const columns = (set ?? Object.keys(row).filter((column) => row[column] !== undefined)).filter(
       (column) => !on.includes(column) && column !== "id" && column !== "revision",
     );
@@ -81,9 +81,9 @@ async function upsertRun(
     chunks(layout.written, distinct),
     async (inner, chunk) => {
       const values = secret.length > 0 ? await keepSealed(layout, inner, chunk, shape, secret) : chunk.values;
-      const found = await upsertChunk(layout, inner, chunk, values, shape);
+      const written = await upsertChunk(layout, inner, chunk, values, shape);
       await raiseSequence(layout, inner, chunk.rows);
-      return found;
+      return written;
     },
     secret.length > 0 || needsSequence(layout, distinct),
   );
@@ -96,18 +96,18 @@ async function upsertRun(
  * nothing are all distinct.
  */
 function lastWins(layout: Layout, rows: readonly PostgresRow[], on: readonly string[]) {
-  const known = new Map<string, number>();
+  const placesByKey = new Map<string, number>();
   const distinct: PostgresRow[] = [];
   const loose = nullsApart(layout, on);
   const places = rows.map((row) => {
     const values = on.map((column) => row[column]);
     const key = loose && values.includes(null) ? null : JSON.stringify(values);
-    const place = key === null ? undefined : known.get(key);
+    const place = key === null ? undefined : placesByKey.get(key);
     if (place !== undefined) {
       distinct[place] = row;
       return place;
     }
-    if (key !== null) known.set(key, distinct.length);
+    if (key !== null) placesByKey.set(key, distinct.length);
     distinct.push(row);
     return distinct.length - 1;
   });
@@ -131,10 +131,10 @@ async function upsertChunk(
     () => upsertText(layout, shape, patterns, single),
   );
   for (let tried = 0; tried < TRIES; tried++) {
-    const { rows: found } = await runner.write({ text, values });
-    if (found.length === rows.length) {
+    const { rows: returned } = await runner.write({ text, values });
+    if (returned.length === rows.length) {
       const ordered: PostgresRow[] = new Array(rows.length);
-      for (const { svc_ord: place, ...row } of found) ordered[(place as number) - 1] = row;
+      for (const { svc_ord: place, ...row } of returned) ordered[(place as number) - 1] = row;
       return layout.rows(ordered);
     }
     // Another transaction inserted or deleted some of the rows after the statement began: retry with a new snapshot.
@@ -176,7 +176,7 @@ const differs = (column: WrittenColumn): Sql => {
 function upsertText(layout: Layout, shape: Shape, patterns: readonly string[], single: boolean): string {
   const { table, written } = layout;
   const into = name(table.name);
-  const given = (place: Sql): Sql => list([place, ...shape.returning.map((column) => col("t0", column))]);
+  const returned = (place: Sql): Sql => list([place, ...shape.returning.map((column) => col("t0", column))]);
   const set = layout.writes(shape.set);
   const isChanging = set.length > 0;
   // Without anything to set, the rows that exist are only read, which needs none of the parts for updates.
@@ -184,7 +184,7 @@ function upsertText(layout: Layout, shape: Shape, patterns: readonly string[], s
     layout,
     shape,
     patterns,
-    isChanging ? sql`i.svc_ord, t0.id AS svc_id, ${anyOf(set.map(differs))} AS svc_changed` : given(sql`i.svc_ord`),
+    isChanging ? sql`i.svc_ord, t0.id AS svc_id, ${anyOf(set.map(differs))} AS svc_changed` : returned(sql`i.svc_ord`),
   );
 
   const id = written.find((column) => column.name === "id")!;
@@ -197,7 +197,7 @@ function upsertText(layout: Layout, shape: Shape, patterns: readonly string[], s
   const insert = sql`INSERT INTO ${into} (${list(written.map((column) => name(column.name)))})
     SELECT ${list(values)} FROM fresh AS i ORDER BY ${order}
     ON CONFLICT (${list(shape.on.map(name))}) DO NOTHING RETURNING ${layout.selectList(table.name, [...new Set(["id", ...shape.returning])])}`;
-  const inserted = sql`SELECT ${given(sql`f.svc_ord`)} FROM inserted AS t0 JOIN fresh AS f ON f.svc_id = t0.id`;
+  const inserted = sql`SELECT ${returned(sql`f.svc_ord`)} FROM inserted AS t0 JOIN fresh AS f ON f.svc_id = t0.id`;
   const start = sql`WITH input AS MATERIALIZED (SELECT * FROM ${inputRows("i", written, single)}),
     matched AS MATERIALIZED (${matched}),
     fresh AS MATERIALIZED (${fresh}),
@@ -212,13 +212,13 @@ function upsertText(layout: Layout, shape: Shape, patterns: readonly string[], s
   const held = sql`SELECT t0.id FROM matched AS m JOIN ${into} AS t0 ON t0.id = m.svc_id WHERE m.svc_changed ORDER BY t0.id FOR NO KEY UPDATE OF t0`;
   const locked = single ? sql`` : sql` JOIN held AS h ON h.id = m.svc_id`;
   const update = sql`UPDATE ${into} AS t0 SET ${assign} FROM input AS i JOIN matched AS m ON m.svc_ord = i.svc_ord${locked}
-    WHERE m.svc_changed AND t0.id = m.svc_id RETURNING ${given(sql`i.svc_ord`)}`;
+    WHERE m.svc_changed AND t0.id = m.svc_id RETURNING ${returned(sql`i.svc_ord`)}`;
   return textOf(sql`${start},
     ${single ? sql`` : sql`held AS MATERIALIZED (${held}),`}
     updated AS (${update})
-    SELECT ${given(sql`t0.svc_ord`)} FROM updated AS t0
+    SELECT ${returned(sql`t0.svc_ord`)} FROM updated AS t0
     UNION ALL ${inserted}
-    UNION ALL SELECT ${given(sql`m.svc_ord`)} FROM matched AS m JOIN ${into} AS t0 ON t0.id = m.svc_id WHERE NOT m.svc_changed`);
+    UNION ALL SELECT ${returned(sql`m.svc_ord`)} FROM matched AS m JOIN ${into} AS t0 ON t0.id = m.svc_id WHERE NOT m.svc_changed`);
 }
 
 /**
@@ -235,7 +235,7 @@ async function keepSealed(
   const { written } = layout;
   const patterns = nullPatterns(layout, chunk.rows, shape.on);
   const text = layout.text(`sealed ${chunk.single} ${shape.on.join()} ${secret.join()} ${patterns.join()}`, () => {
-    const found = keyJoin(
+    const matches = keyJoin(
       layout,
       shape,
       patterns,
@@ -243,7 +243,7 @@ async function keepSealed(
     );
     const input = sql`WITH input AS MATERIALIZED (SELECT * FROM ${inputRows("i", written, chunk.single)})`;
     return textOf(
-      sql`${input} SELECT found.* FROM (${found}) AS found JOIN ${name(layout.table.name)} AS held ON held.id = found.svc_id FOR UPDATE OF held`,
+      sql`${input} SELECT found.* FROM (${matches}) AS found JOIN ${name(layout.table.name)} AS held ON held.id = found.svc_id FOR UPDATE OF held`,
     );
   });
   const { rows: held } = await runner.read({ text, values: chunk.values });

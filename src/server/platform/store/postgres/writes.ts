@@ -16,13 +16,13 @@ export class Writes extends Reads {
   }
 
   async insertMany(
-    given: readonly PostgresRow[],
+    inputs: readonly PostgresRow[],
     { returning = this.layout.columns }: { readonly returning?: readonly string[] } = {},
   ): Promise<PostgresRow[]> {
     for (const column of returning) this.layout.spec(column);
-    const rows = given.map((row) => wholeRow(this.layout.table, row));
+    const rows = inputs.map((row) => wholeRow(this.layout.table, row));
     const { written } = this.layout;
-    const found = await inChunks(
+    const inserted = await inChunks(
       this.runner,
       chunks(written, rows),
       async (runner, chunk) => {
@@ -32,7 +32,7 @@ export class Writes extends Reads {
       },
       needsSequence(this.layout, rows),
     );
-    return returning.length === 0 ? rows.map(() => ({})) : this.layout.rows(found.flat());
+    return returning.length === 0 ? rows.map(() => ({})) : this.layout.rows(inserted.flat());
   }
 
   #insertText(single: boolean, returning: readonly string[]): string {
@@ -47,8 +47,8 @@ export class Writes extends Reads {
     });
   }
 
-  async upsert(given: readonly PostgresRow[], options: UpsertShape): Promise<PostgresRow[]> {
-    return upsertRows(this.layout, this.runner, given, options);
+  async upsert(inputs: readonly PostgresRow[], options: UpsertShape): Promise<PostgresRow[]> {
+    return upsertRows(this.layout, this.runner, inputs, options);
   }
 
   async update({ where, set }: { where: Predicate; set: PostgresRow }): Promise<number> {
@@ -62,13 +62,13 @@ export class Writes extends Reads {
     return (await this.runner.write(compile(statement))).count;
   }
 
-  async updateEach(given: readonly PostgresRow[]): Promise<number> {
-    const [first] = given;
+  async updateEach(rows: readonly PostgresRow[]): Promise<number> {
+    const [first] = rows;
     if (!first) return 0;
     const names = Object.keys(first).filter((column) => column !== "id" && first[column] !== undefined);
     // If an id occurs twice, the last change counts.
     const changes = new Map<unknown, PostgresRow>();
-    for (const change of given) {
+    for (const change of rows) {
       const row = partRow(this.layout.table, change);
       if (Object.keys(row).length !== names.length + 1 || !names.every((column) => column in row))
         throw new Error(`${this.layout.table.name}: every change of updateEach must set the same columns`);

@@ -32,11 +32,11 @@ export async function checkStore<S extends Tables>(
     const byName = new Map(collections.map((collection) => [collection.table.name, collection]));
     for (const collection of collections) {
       onTable?.(collection.table.name);
-      const found: string[] = [];
-      tables.push(await checkRows(collection, byName, next[collection.table.name], found));
-      for (const columns of uniqueSets(collection.table)) await checkUnique(collection, columns, found);
-      problems.push(...found.slice(0, MOST));
-      if (found.length > MOST) problems.push(`${collection.table.name}: ${found.length - MOST} more`);
+      const tableProblems: string[] = [];
+      tables.push(await checkRows(collection, byName, next[collection.table.name], tableProblems));
+      for (const columns of uniqueSets(collection.table)) await checkUnique(collection, columns, tableProblems);
+      problems.push(...tableProblems.slice(0, MOST));
+      if (tableProblems.length > MOST) problems.push(`${collection.table.name}: ${tableProblems.length - MOST} more`);
     }
   });
   return { tables, problems };
@@ -46,7 +46,7 @@ async function checkRows(
   collection: Collection,
   byName: ReadonlyMap<string, Collection>,
   next: number | undefined,
-  found: string[],
+  problems: string[],
 ): Promise<TableState> {
   const { table } = collection;
   const digest = new RowDigest(table);
@@ -60,22 +60,23 @@ async function checkRows(
       try {
         partRow(table, values);
       } catch (error) {
-        found.push(`${table.name} ${row.id}: ${error instanceof Error ? error.message : error}`);
+        problems.push(`${table.name} ${row.id}: ${error instanceof Error ? error.message : error}`);
       }
       if (typeof revision !== "number" || revision < 1)
-        found.push(`${table.name} ${row.id}: invalid revision ${revision}`);
+        problems.push(`${table.name} ${row.id}: invalid revision ${revision}`);
       last = Math.max(last, row.id as number);
     }
     for (const [column, { spec }] of references) {
-      const wanted = [...new Set(rows.map((row) => row[column]).filter((id) => typeof id === "number"))];
+      const references = [...new Set(rows.map((row) => row[column]).filter((id) => typeof id === "number"))];
       const there = new Set(
-        (await byName.get(spec.to!)!.pick(["id"], { where: oneOf("id", wanted) })).map(({ id }) => id),
+        (await byName.get(spec.to!)!.pick(["id"], { where: oneOf("id", references) })).map(({ id }) => id),
       );
-      for (const id of wanted)
-        if (!there.has(id)) found.push(`${table.name}.${column}: refers to ${spec.to} ${id}, which does not exist`);
+      for (const id of references)
+        if (!there.has(id)) problems.push(`${table.name}.${column}: refers to ${spec.to} ${id}, which does not exist`);
     }
   }
-  if (next !== undefined && next <= last) found.push(`${table.name}: the next id is ${next}, but row ${last} exists`);
+  if (next !== undefined && next <= last)
+    problems.push(`${table.name}: the next id is ${next}, but row ${last} exists`);
   return { name: table.name, rows: digest.rows, sha256: digest.hex() };
 }
 
@@ -87,7 +88,7 @@ const uniqueSets = (table: Table): (readonly string[])[] => [
 ];
 
 /** Reads the rows sorted by the set, so that duplicates are adjacent. */
-async function checkUnique(collection: Collection, columns: readonly string[], found: string[]): Promise<void> {
+async function checkUnique(collection: Collection, columns: readonly string[], problems: string[]): Promise<void> {
   const { table } = collection;
   const order: OrderTerm[] = columns.map((column) => ({ column, direction: "asc" }));
   const alone = columns.length === 1 && table.columns[columns[0]!]!.spec.unique;
@@ -97,7 +98,7 @@ async function checkUnique(collection: Collection, columns: readonly string[], f
       const values = columns.map((column) => row[column]);
       const key = JSON.stringify(values);
       if (key === before && !(alone && values[0] === null))
-        found.push(`${table.name}: two rows have the same ${columns.join(", ")} (${row.id})`);
+        problems.push(`${table.name}: two rows have the same ${columns.join(", ")} (${row.id})`);
       before = key;
     }
 }

@@ -52,9 +52,9 @@ export async function stateHash<S extends Tables>(store: Store<S>): Promise<stri
   const hash = createHash("sha256");
   const admin = adminOf(store);
   const states = await admin.snapshot(async (view) => {
-    const found: TableState[] = [];
-    for (const collection of collectionsOf(view, store.tables)) found.push(await tableState(collection));
-    return found;
+    const states: TableState[] = [];
+    for (const collection of collectionsOf(view, store.tables)) states.push(await tableState(collection));
+    return states;
   });
   const next = await admin.nextIds();
   for (const { name, rows, sha256 } of states.sort((a, b) => (a.name < b.name ? -1 : 1)))

@@ -24,11 +24,11 @@ export async function copyBlobs(from: Blobs, to: Blobs, { onProgress }: CopyBlob
   let present = 0;
   for await (const key of from.list()) {
     onProgress?.({ key, blobs: blobs + present });
-    const known = (await to.stat(key)) === null ? null : await digestOf(to, key);
-    if (known !== null) {
-      const wanted = await unlessGone(digestOf(from, key));
-      if (wanted === null) continue;
-      if (!isSame(known, wanted))
+    const stored = (await to.stat(key)) === null ? null : await digestOf(to, key);
+    if (stored !== null) {
+      const expected = await unlessGone(digestOf(from, key));
+      if (expected === null) continue;
+      if (!isSame(stored, expected))
         throw new CopyDiffers(
           `${to.place} has another file ${key}: it belongs to another server. Copy to another folder, or another prefix`,
         );

@@ -75,8 +75,8 @@ export async function restore<S extends Tables>(
   return { rows, blobs: count, created_at: head.created_at };
 }
 
-const tableNamed = (tables: Tables, wanted: string): Table | undefined =>
-  Object.values(tables).find(({ name }) => name === wanted) as Table | undefined;
+const tableNamed = (tables: Tables, tableName: string): Table | undefined =>
+  Object.values(tables).find(({ name }) => name === tableName) as Table | undefined;
 
 /** Reads only the head. The rest of the file is not checked. */
 export async function readHead(file: string): Promise<Head> {
@@ -144,8 +144,8 @@ async function restoreTable<S extends Tables>(
     const line = next.value;
     if (line[0] === "table-end") {
       if (batch.length > 0) await flush();
-      const { next_id: id, rows: wanted, sha256 } = line[1];
-      if (rows !== wanted) throw new StoreDamaged(file, 0, `${name} should have ${wanted} rows and has ${rows}`);
+      const { next_id: id, rows: rowCount, sha256 } = line[1];
+      if (rows !== rowCount) throw new StoreDamaged(file, 0, `${name} should have ${rowCount} rows and has ${rows}`);
       if (id !== null) await into.nextId(name, id);
       return sha256;
     }
@@ -166,12 +166,12 @@ async function restoreBlob<S extends Tables>(
   lines: Lines,
   key: string,
 ): Promise<void> {
-  let wanted: BlobDigest | undefined;
+  let expected: BlobDigest | undefined;
   const pieces = piecesOf(file, lines, key, (digest) => {
-    wanted = digest;
+    expected = digest;
   });
   const { size, sha256 } = await blobs.put(key, pieces, ANY_SIZE);
-  if (size !== wanted?.size || sha256 !== wanted.sha256) throw incomplete(file, key);
+  if (size !== expected?.size || sha256 !== expected.sha256) throw incomplete(file, key);
 }
 
 /** A blob that is there already may belong to a server that runs: it is neither replaced nor deleted. */
@@ -180,14 +180,14 @@ async function compareBlob<S extends Tables>(
   lines: Lines,
   key: string,
 ): Promise<void> {
-  let wanted: BlobDigest | undefined;
+  let expected: BlobDigest | undefined;
   const pieces = piecesOf(file, lines, key, (digest) => {
-    wanted = digest;
+    expected = digest;
   });
   // The whole file has been verified, so only its end is of interest.
   for await (const _ of pieces);
-  const found = await digestOf(blobs, key);
-  if (found.size !== wanted?.size || found.sha256 !== wanted.sha256)
+  const actual = await digestOf(blobs, key);
+  if (actual.size !== expected?.size || actual.sha256 !== expected.sha256)
     throw new CopyDiffers(
       `${blobs.place} has another file ${key}: it belongs to another server. Restore to another data directory, or another prefix of the bucket`,
     );

@@ -157,7 +157,7 @@ class Form {
   }
 
   #field(name: string | undefined, value: string, isCut: boolean): void {
-    const schema = this.#known(name);
+    const schema = this.#typeOfPart(name);
     if (isCut) throw partTooLarge(name!, FIELDS_LIMIT);
     if (this.#values.has(name!) && !isList(schema)) throw badRequest(`${name} was sent more than once`, name);
     this.#reserve(value.length);
@@ -167,7 +167,7 @@ class Form {
   #file(name: string | undefined, content: Readable, sent: SentPart, encoding: string): void {
     // Without a listener, an error of the stream would end the process.
     content.on("error", () => {});
-    this.#known(name);
+    this.#typeOfPart(name);
     const part = this.#files[name!];
     if (part === undefined) throw badRequest(`${name} is a text, not a file`, name);
     if (!IDENTITY.includes(encoding)) throw badRequest(`${name} has an unknown Content-Transfer-Encoding`, name);
@@ -223,7 +223,7 @@ class Form {
     return values.push(value) - 1;
   }
 
-  #known(name: string | undefined): z.ZodType {
+  #typeOfPart(name: string | undefined): z.ZodType {
     if (name !== undefined && Object.hasOwn(this.#shape, name)) return this.#shape[name]!;
     throw badRequest(`unsupported part provided: ${JSON.stringify((name ?? "").slice(0, 100))}`, name?.slice(0, 100));
   }

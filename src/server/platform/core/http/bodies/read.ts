@@ -86,10 +86,10 @@ function digested(headers: Headers, bytes: Buffer): Buffer {
 }
 
 /** Files in JSON are base64, and have no names. */
-function filesOfJson({ files }: Multipart, given: unknown): unknown {
-  if (!isRecord(given)) return given;
+function filesOfJson({ files }: Multipart, body: unknown): unknown {
+  if (!isRecord(body)) return body;
   return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => {
+    Object.entries(body).map(([name, value]) => {
       const part = Object.hasOwn(files, name) ? files[name] : undefined;
       if (part === undefined) return [name, value];
       if (part.isStored) throw badRequest(`${name} has to be sent in a form (multipart/form-data)`, name);

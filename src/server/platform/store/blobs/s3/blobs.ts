@@ -24,11 +24,11 @@ const MAX_PARTS = 10_000;
 export function s3Blobs(options: BucketOptions): Blobs {
   const health = new BucketHealth();
   const to = openBucket(options, () => health.doubt());
-  const { place, bucket, prefix, client, where, soon, failed, asked, headOf, putWhole } = to;
+  const { place, bucket, prefix, client, where, soon, failed, request: requested, headOf, putWhole } = to;
   return {
     place,
 
-    async put(key, content, { maxBytes, sha256: wanted }) {
+    async put(key, content, { maxBytes, sha256: expected }) {
       checkKey(key);
       const hash = createHash("sha256");
       let size = 0;
@@ -50,7 +50,7 @@ export function s3Blobs(options: BucketOptions): Blobs {
           if (++count > MAX_PARTS) throw new BlobTooLarge(MAX_PARTS * PART_BYTES);
           if (isLast) {
             const sha256 = hash.digest("hex");
-            if (wanted !== undefined && sha256 !== wanted) throw new BlobDiffers(key, wanted, sha256);
+            if (expected !== undefined && sha256 !== expected) throw new BlobDiffers(key, expected, sha256);
             if (upload === null) await putWhole(key, bytes);
             else {
               await upload.add(bytes);
@@ -92,7 +92,7 @@ export function s3Blobs(options: BucketOptions): Blobs {
       checkKey(key);
       // The server answers the same whether or not the object existed.
       if ((await headOf(key)) === null) return false;
-      await asked(client.send(new DeleteObjectCommand(where(key)), soon()));
+      await requested(client.send(new DeleteObjectCommand(where(key)), soon()));
       return true;
     },
 
@@ -100,7 +100,7 @@ export function s3Blobs(options: BucketOptions): Blobs {
       let token: string | undefined;
       do {
         const request = { Bucket: bucket, Prefix: prefix + start, ContinuationToken: token };
-        const page = await asked(client.send(new ListObjectsV2Command(request), soon()));
+        const page = await requested(client.send(new ListObjectsV2Command(request), soon()));
         for (const { Key = "" } of page.Contents ?? []) {
           const key = Key.slice(prefix.length);
           // A bucket may have other objects too.
@@ -127,7 +127,7 @@ export function s3Blobs(options: BucketOptions): Blobs {
         for (const { Key = "", UploadId, Initiated } of page?.Uploads ?? []) {
           if (!isKey(Key.slice(prefix.length)) || Initiated === undefined || Initiated >= before) continue;
           const upload = { Bucket: bucket, Key, UploadId };
-          await asked(client.send(new AbortMultipartUploadCommand(upload), soon()));
+          await requested(client.send(new AbortMultipartUploadCommand(upload), soon()));
           removed++;
         }
         marker = page?.IsTruncated

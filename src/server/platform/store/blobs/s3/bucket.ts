@@ -46,7 +46,7 @@ export interface Bucket {
   /** The error to throw for one of the client. */
   failed(error: unknown): Error;
   /** Waits for a request. Its error is one of this store. */
-  asked<R>(work: Promise<R>): Promise<R>;
+  request<R>(work: Promise<R>): Promise<R>;
   headOf(key: string): Promise<HeadObjectCommandOutput | null>;
   putWhole(key: string, bytes: Uint8Array): Promise<void>;
 }
@@ -77,7 +77,7 @@ export function openBucket(options: BucketOptions, onFailure: () => void): Bucke
   const within = (milliseconds: number) => ({ abortSignal: AbortSignal.timeout(milliseconds) });
   const soon = () => within(limits.answerMs);
   const forBytes = (bytes: number) => within(limits.answerMs + Math.ceil((bytes / SLOWEST) * 1_000));
-  const asked = <R>(work: Promise<R>): Promise<R> =>
+  const request = <R>(work: Promise<R>): Promise<R> =>
     work.catch((error: unknown) => {
       throw failed(error);
     });
@@ -90,7 +90,7 @@ export function openBucket(options: BucketOptions, onFailure: () => void): Bucke
 
   async function putWhole(key: string, bytes: Uint8Array): Promise<void> {
     const body = { Body: bytes, ContentLength: bytes.length };
-    await asked(client.send(new PutObjectCommand({ ...where(key), ...body }), forBytes(bytes.length)));
+    await request(client.send(new PutObjectCommand({ ...where(key), ...body }), forBytes(bytes.length)));
   }
-  return { place, bucket, prefix, client, limits, where, within, soon, forBytes, failed, asked, headOf, putWhole };
+  return { place, bucket, prefix, client, limits, where, within, soon, forBytes, failed, request, headOf, putWhole };
 }

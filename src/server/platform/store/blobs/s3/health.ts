@@ -15,14 +15,14 @@ export class BucketHealth {
     this.#at = Number.NEGATIVE_INFINITY;
   }
 
-  async check({ bucket, prefix, client, where, soon, asked, putWhole }: Bucket): Promise<void> {
+  async check({ bucket, prefix, client, where, soon, request, putWhole }: Bucket): Promise<void> {
     try {
       const list = { Bucket: bucket, Prefix: prefix, MaxKeys: 1 };
-      await asked(client.send(new ListObjectsV2Command(list), soon()));
+      await request(client.send(new ListObjectsV2Command(list), soon()));
       // A name of its own: several servers may check at the same time.
       const probe = `${PROBE}-${randomUUID()}`;
       await putWhole(probe, Buffer.from("svc checks that it can store files\n"));
-      await asked(client.send(new DeleteObjectCommand(where(probe)), soon()));
+      await request(client.send(new DeleteObjectCommand(where(probe)), soon()));
       this.#problem = null;
     } catch (error) {
       this.#problem = (error as Error).message;

@@ -13,9 +13,9 @@ const UPLOAD_ID = "svc-upload";
 
 /** Begins an upload in parts. */
 export async function startUpload(to: Bucket, key: string) {
-  const { client, limits, where, within, soon, forBytes, asked, failed, headOf } = to;
+  const { client, limits, where, within, soon, forBytes, request: requested, failed, headOf } = to;
   const mark = randomUUID();
-  const created = await asked(
+  const created = await requested(
     client.send(new CreateMultipartUploadCommand({ ...where(key), Metadata: { [UPLOAD_ID]: mark } }), soon()),
   );
   const upload = { ...where(key), UploadId: created.UploadId };
@@ -23,7 +23,9 @@ export async function startUpload(to: Bucket, key: string) {
   return {
     async add(bytes: Uint8Array): Promise<void> {
       const part = { PartNumber: parts.length + 1, Body: bytes, ContentLength: bytes.length };
-      const { ETag } = await asked(client.send(new UploadPartCommand({ ...upload, ...part }), forBytes(bytes.length)));
+      const { ETag } = await requested(
+        client.send(new UploadPartCommand({ ...upload, ...part }), forBytes(bytes.length)),
+      );
       parts.push({ PartNumber: part.PartNumber, ETag });
     },
     async finish(): Promise<void> {

@@ -111,8 +111,8 @@ export class StatementNames {
   }
 
   of(text: string): string | undefined {
-    const known = this.#names.get(text);
-    if (known) return known;
+    const cached = this.#names.get(text);
+    if (cached) return cached;
     // How many rows a pattern matches can only be estimated from the pattern itself; a plan shared by all patterns is
     // often wrong.
     if (this.#names.size >= this.#most || text.includes("LIKE $")) return undefined;
