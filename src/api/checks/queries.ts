@@ -13,6 +13,7 @@ import {
   QueryText,
   Timestamp,
 } from "../fields.ts";
+import { plainFlag, plainNumber, plainText, schemasOf } from "../plain-fields.ts";
 
 export const queryLoggings = ["snapshot", "differential", "differential_ignore_removals"] as const;
 export type QueryLogging = (typeof queryLoggings)[number];
@@ -21,6 +22,17 @@ export const queryPlatforms = ["darwin", "linux", "windows", "chrome"] as const;
 /** Agents ignore scheduled queries with a longer interval. */
 export const MAX_INTERVAL = 604_800;
 export const SQL_MAX = 200_000;
+
+export const queryFields = {
+  description: plainText(10_000, { summary: "Purpose of the query." }),
+  interval: plainNumber(z.int().min(0).max(MAX_INTERVAL), 0, {
+    summary: "Interval of scheduled runs, in seconds; 0: not scheduled.",
+    description: "seconds; 0: not scheduled",
+  }),
+  automations_enabled: plainFlag({ summary: "Write results to the log destination." }),
+  observer_can_run: plainFlag({ summary: "Allow observers to run it as a live query." }),
+  discard_data: plainFlag({ summary: "Do not store results in a report." }),
+};
 
 const Milliseconds = z.number().nullable();
 export const QueryStats = z.object({
@@ -36,17 +48,13 @@ export const Query = z.object({
   created_at: Timestamp,
   updated_at: Timestamp,
   name: z.string(),
-  description: z.string(),
   query: z.string(),
+  ...schemasOf(queryFields),
   team_id: Id.nullable().meta({ description: "null: global" }),
-  interval: z.int().meta({ description: "seconds; 0: not scheduled" }),
   platform: z.string().meta({ description: "comma-separated; empty: every platform" }),
   min_qengine_version: z.string(),
-  automations_enabled: z.boolean(),
   logging: z.enum(queryLoggings),
   saved: z.boolean(),
-  observer_can_run: z.boolean(),
-  discard_data: z.boolean(),
   author_id: Id.nullable(),
   author_name: z.string(),
   author_email: z.string(),
@@ -70,23 +78,18 @@ export const Query = z.object({
 export type Query = z.infer<typeof Query>;
 
 const LabelNames = z.array(z.string().max(255)).max(1000).meta({ description: "names of labels (premium)" });
-const Interval = z.int().min(0).max(MAX_INTERVAL).meta({ description: "seconds; 0: not scheduled" });
 // The values are validated together with the whole payload, because each violation has a message of its own.
 const fields = {
   name: nameText().optional(),
   query: z.string().max(SQL_MAX).optional(),
-  description: z.string().max(10_000).optional(),
-  observer_can_run: z.boolean().optional(),
-  interval: Interval.optional(),
+  ...z.object(schemasOf(queryFields)).partial().shape,
   platform: z.string().max(255).optional().meta({ description: "comma list of darwin, linux, windows, chrome" }),
   min_qengine_version: z.string().max(64).optional(),
-  automations_enabled: z.boolean().optional(),
   logging: z
     .string()
     .max(64)
     .optional()
     .meta({ description: queryLoggings.join(", ") }),
-  discard_data: z.boolean().optional(),
   labels_include_any: LabelNames.nullable().optional(),
   labels_include_all: LabelNames.nullable().optional(),
 };
@@ -102,16 +105,12 @@ const TeamInQuery = QueryTeam.transform((id) => (id === 0 ? undefined : id))
 
 export const QuerySpec = z.object({
   name: z.string(),
-  description: z.string(),
   query: z.string(),
   team: z.string().meta({ description: "name of the team; empty: global" }),
-  interval: z.int(),
-  observer_can_run: z.boolean(),
+  ...schemasOf(queryFields),
   platform: z.string(),
   min_qengine_version: z.string(),
-  automations_enabled: z.boolean(),
   logging: z.enum(queryLoggings),
-  discard_data: z.boolean(),
   labels_include_any: z.array(z.string()),
   labels_include_all: z.array(z.string()).optional(),
 });

@@ -1,29 +1,23 @@
 // Queries, which newer files call reports.
 import { z } from "zod";
-import { MAX_INTERVAL, queryLoggings, queryPlatforms, SQL_MAX } from "../../api/checks/queries.ts";
+import { queryFields, queryLoggings, queryPlatforms, SQL_MAX } from "../../api/checks/queries.ts";
+import { fallbacksOf, fieldNames, pick } from "../../api/plain-fields.ts";
 import type { PlacedItem } from "../files/collect.ts";
 import { anyOf, isOfTeam, namesItem } from "../plan/activities.ts";
 import type { Thing } from "../plan/diff.ts";
-import { choice, flag, labelNames, name, platforms, sql, text } from "../schema/fields.ts";
+import { choice, labelNames, name, plainFields, platforms, sql, text } from "../schema/fields.ts";
 import type { Kind } from "./kind.ts";
+
+const plainNames = fieldNames(queryFields);
 
 export const QueryFile = z
   .strictObject({
     name,
     query: sql(SQL_MAX),
-    description: text(10_000),
-    interval: z
-      .int()
-      .min(0)
-      .max(MAX_INTERVAL)
-      .nullish()
-      .transform((given) => given ?? 0),
+    ...plainFields(queryFields),
     platform: platforms(queryPlatforms),
     min_qengine_version: text(64).transform((given) => given.trim()),
-    observer_can_run: flag,
-    automations_enabled: flag,
     logging: choice(queryLoggings, "snapshot"),
-    discard_data: flag,
     labels_include_any: labelNames(1000),
     labels_include_all: labelNames(1000),
   })
@@ -44,14 +38,10 @@ const desired = (queries: readonly PlacedItem<QueryFile>[]): Thing[] =>
     name: value.name,
     value: {
       query: value.query,
-      description: value.description,
-      interval: value.interval,
+      ...pick(value, plainNames),
       platform: value.platform,
       min_qengine_version: value.min_qengine_version,
-      observer_can_run: value.observer_can_run,
-      automations_enabled: value.automations_enabled,
       logging: value.logging,
-      discard_data: value.discard_data,
       labels_include_any: value.labels_include_any,
       labels_include_all: value.labels_include_all,
     },
@@ -73,14 +63,10 @@ export const query: Kind<QueryFile> = {
     sql: ({ query }) => ({ query }),
     labelFields: ["labels_include_any", "labels_include_all"],
     defaults: {
-      description: "",
-      interval: 0,
+      ...fallbacksOf(queryFields),
       platform: "",
       min_qengine_version: "",
-      observer_can_run: false,
-      automations_enabled: false,
       logging: "snapshot",
-      discard_data: false,
       labels_include_any: [],
       labels_include_all: [],
     },

@@ -1,8 +1,9 @@
 import * as Flags from "@oclif/core/flags";
-import { Query, queryLoggings } from "../../../api/checks/queries.ts";
+import { Query, queryFields, queryLoggings } from "../../../api/checks/queries.ts";
 import { ScheduledEntry } from "../../../api/checks/schedule.ts";
 import { listOf, secondsFlag } from "../../flags.ts";
 import type { View } from "../../output/output.ts";
+import { plainFlags } from "../../plain-flags.ts";
 
 /** Columns for saved queries: global ones, and those of the named team. */
 export const savedQueryView = (team: string | null = null): View => ({
@@ -22,7 +23,7 @@ export const savedQueryView = (team: string | null = null): View => ({
 export const savedQueryFlags = {
   name: Flags.string({ summary: "Name." }),
   query: Flags.string({ summary: "SQL of the query.", helpValue: "SQL" }),
-  description: Flags.string({ summary: "Purpose of the query." }),
+  ...plainFlags(queryFields),
   interval: secondsFlag({
     summary: "Interval of scheduled runs: seconds, or 10m, 1h, 1d; 0: not scheduled.",
     helpValue: "1h",
@@ -30,9 +31,6 @@ export const savedQueryFlags = {
   platform: Flags.string({ summary: "Only on these platforms, separated by commas: darwin, linux, windows, chrome." }),
   "min-qengine-version": Flags.string({ summary: "Only on agents with this version or a newer one." }),
   logging: Flags.option({ options: queryLoggings })({ summary: "What hosts log for each run." }),
-  "automations-enabled": Flags.boolean({ summary: "Write results to the log destination.", allowNo: true }),
-  "observer-can-run": Flags.boolean({ summary: "Allow observers to run it as a live query.", allowNo: true }),
-  "discard-data": Flags.boolean({ summary: "Do not store results in a report.", allowNo: true }),
   "labels-include-any": Flags.string({
     summary: "Only on hosts with any of these labels (premium).",
     helpValue: "NAME,NAME",
@@ -45,18 +43,7 @@ export const savedQueryFlags = {
   }),
 };
 
-const plain = [
-  "name",
-  "query",
-  "description",
-  "interval",
-  "platform",
-  "min-qengine-version",
-  "logging",
-  "automations-enabled",
-  "observer-can-run",
-  "discard-data",
-];
+const plain = ["name", "query", "platform", "min-qengine-version", "logging", ...Object.keys(plainFlags(queryFields))];
 
 const fieldsOf = (flags: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(

@@ -1,5 +1,12 @@
 // Validation rules of queries, with the API's error messages.
-import { type QueryFields, type QueryLogging, queryLoggings, queryPlatforms } from "../../../api/checks/queries.ts";
+import {
+  type QueryFields,
+  type QueryLogging,
+  queryFields,
+  queryLoggings,
+  queryPlatforms,
+} from "../../../api/checks/queries.ts";
+import { fallbacksOf, fieldNames, pickSet } from "../../../api/plain-fields.ts";
 import { sqlProblem } from "../../../sql/syntax.ts";
 import { badRequest } from "../../platform/core/errors.ts";
 import type { QueryRow } from "./access.ts";
@@ -43,53 +50,31 @@ function checkedLogging(given: string): QueryLogging {
   return found;
 }
 
-export type QueryColumns = Pick<
-  QueryRow,
-  | "name"
-  | "query"
-  | "description"
-  | "observer_can_run"
-  | "interval"
-  | "platform"
-  | "min_qengine_version"
-  | "automations_enabled"
-  | "logging"
-  | "discard_data"
->;
+const plainNames = fieldNames(queryFields);
+/** The columns that follow from requests. */
+export const queryColumns = ["name", "query", "platform", "min_qengine_version", "logging", ...plainNames] as const;
+export type QueryColumns = Pick<QueryRow, (typeof queryColumns)[number]>;
 
 /** The validated columns that a payload sets. */
-export function checkedFields(given: QueryFields): Partial<QueryColumns> {
-  const set: Partial<QueryColumns> = {};
-  if (given.name !== undefined) set.name = checkedQueryName(given.name);
-  if (given.query !== undefined) set.query = checkedSql(given.query);
-  if (given.description !== undefined) set.description = given.description;
-  if (given.observer_can_run !== undefined) set.observer_can_run = given.observer_can_run;
-  if (given.interval !== undefined) set.interval = given.interval;
-  if (given.platform !== undefined) set.platform = checkedPlatform(given.platform);
-  if (given.min_qengine_version !== undefined) set.min_qengine_version = given.min_qengine_version.trim();
-  if (given.automations_enabled !== undefined) set.automations_enabled = given.automations_enabled;
-  if (given.logging !== undefined) set.logging = checkedLogging(given.logging);
-  if (given.discard_data !== undefined) set.discard_data = given.discard_data;
+export function checkedFields(input: QueryFields): Partial<QueryColumns> {
+  const set: Partial<QueryColumns> = pickSet(input, plainNames);
+  if (input.name !== undefined) set.name = checkedQueryName(input.name);
+  if (input.query !== undefined) set.query = checkedSql(input.query);
+  if (input.platform !== undefined) set.platform = checkedPlatform(input.platform);
+  if (input.min_qengine_version !== undefined) set.min_qengine_version = input.min_qengine_version.trim();
+  if (input.logging !== undefined) set.logging = checkedLogging(input.logging);
   return set;
 }
 
-const defaults: Omit<QueryColumns, "name" | "query"> = {
-  description: "",
-  observer_can_run: false,
-  interval: 0,
+/** All columns; those missing from the payload get their defaults. */
+export const wholeFields = (input: QueryFields): QueryColumns => ({
   platform: "",
   min_qengine_version: "",
-  automations_enabled: false,
   logging: "snapshot",
-  discard_data: false,
-};
-
-/** All columns; those missing from the payload get their defaults. */
-export const wholeFields = (given: QueryFields): QueryColumns => ({
-  ...defaults,
-  ...checkedFields(given),
-  name: checkedQueryName(given.name),
-  query: checkedSql(given.query),
+  ...fallbacksOf(queryFields),
+  ...checkedFields(input),
+  name: checkedQueryName(input.name),
+  query: checkedSql(input.query),
 });
 
 /** Whether the change invalidates the stored report. */

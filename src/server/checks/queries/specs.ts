@@ -1,5 +1,6 @@
 // Queries from configuration files, identified by team name and query name.
-import type { GivenSpec, QuerySpec } from "../../../api/checks/queries.ts";
+import { type GivenSpec, type QuerySpec, queryFields } from "../../../api/checks/queries.ts";
+import { fieldNames, pick } from "../../../api/plain-fields.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { type Context, isPremium } from "../../platform/core/context.ts";
 import { notFound, premiumOption } from "../../platform/core/errors.ts";
@@ -65,16 +66,12 @@ async function specsOf({ store }: Pick<Context, "store">, rows: readonly QueryRo
   );
   return rows.map((row) => ({
     name: row.name,
-    description: row.description,
     query: row.query,
     team: row.team_id === null ? "" : (teams.get(row.team_id) ?? ""),
-    interval: row.interval,
-    observer_can_run: row.observer_can_run,
+    ...pick(row, fieldNames(queryFields)),
     platform: row.platform,
     min_qengine_version: row.min_qengine_version,
-    automations_enabled: row.automations_enabled,
     logging: row.logging,
-    discard_data: row.discard_data,
     labels_include_any: (labels.get(row.id)?.any ?? []).map(({ name }) => name),
     ...(labels.get(row.id)?.all.length ? { labels_include_all: labels.get(row.id)!.all.map(({ name }) => name) } : {}),
   }));

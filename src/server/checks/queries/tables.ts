@@ -1,3 +1,5 @@
+import { queryFields } from "../../../api/checks/queries.ts";
+import { plainColumns } from "../../platform/store/plain-columns.ts";
 import { bool, id, int, json, packed, ref, table, text, time } from "../../platform/store/table.ts";
 
 declare module "../../platform/core/tables.ts" {
@@ -26,17 +28,12 @@ export const queries = table(
     /** Null: global. */
     team_id: ref("teams").nullable().onDelete("cascade"),
     name: text().search(),
-    description: text().default(""),
     query: text(),
-    /** Seconds; 0: not scheduled. */
-    interval: int().default(0),
+    ...plainColumns(queryFields),
     /** Comma-separated; empty: all platforms. */
     platform: text().default(""),
     min_qengine_version: text().default(""),
-    automations_enabled: bool().default(false),
     logging: text<"snapshot" | "differential" | "differential_ignore_removals">().default("snapshot"),
-    observer_can_run: bool().default(false),
-    discard_data: bool().default(false),
     /** Percentage of hosts that run the query; null: all. Set only by the deprecated schedule. */
     shard: int().nullable(),
     author_id: ref("users").nullable(),

@@ -1,6 +1,7 @@
 // Renders queries for the API. Rows of other tables are read once for all queries of a reply.
 
-import type { Query } from "../../../api/checks/queries.ts";
+import { type Query, queryFields } from "../../../api/checks/queries.ts";
+import { fieldNames, pick } from "../../../api/plain-fields.ts";
 import { labelNames } from "../../hosts/labels/scope.ts";
 import { shownErrors } from "../../hosts/query-errors/errors.ts";
 import type { Context } from "../../platform/core/context.ts";
@@ -9,6 +10,8 @@ import { visible } from "../../platform/core/security/access.ts";
 import { oneOf } from "../../platform/store/query.ts";
 import type { QueryRow } from "./access.ts";
 import type { QueryStats } from "./tables.ts";
+
+const plainNames = fieldNames(queryFields);
 
 export const noStats: QueryStats = {
   system_time_p50: null,
@@ -36,17 +39,13 @@ export async function queriesOnWire(ctx: Pick<Context, "store" | "user">, rows: 
       created_at: row.created_at,
       updated_at: row.updated_at,
       name: row.name,
-      description: row.description,
       query: row.query,
+      ...pick(row, plainNames),
       team_id: row.team_id,
-      interval: row.interval,
       platform: row.platform,
       min_qengine_version: row.min_qengine_version,
-      automations_enabled: row.automations_enabled,
       logging: row.logging,
       saved: true,
-      observer_can_run: row.observer_can_run,
-      discard_data: row.discard_data,
       author_id: row.author_id,
       author_name: author?.name ?? "",
       author_email: author?.email ?? "",

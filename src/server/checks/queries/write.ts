@@ -1,5 +1,6 @@
 // Bulk writes of queries and their labels, in the caller's transaction, which must hold the queries lock.
 
+import { pick } from "../../../api/plain-fields.ts";
 import { forgetErrors } from "../../hosts/query-errors/errors.ts";
 import { admitKeptSql } from "../../platform/agent-protocol/admit-carving.ts";
 import { parts } from "../../platform/core/concurrency/parts.ts";
@@ -8,7 +9,7 @@ import { checkLicenseRuns } from "../../platform/core/http/tier.ts";
 import { byId } from "../../platform/core/maps.ts";
 import { oneOf } from "../../platform/store/query.ts";
 import type { QueryRow } from "./access.ts";
-import { outdatesReport, type QueryColumns } from "./rules.ts";
+import { outdatesReport, type QueryColumns, queryColumns } from "./rules.ts";
 
 /** Labels that restrict a query to hosts with any of them, or with all of them. */
 export interface QueryLabels {
@@ -116,16 +117,7 @@ async function updatePart(ctx: Context, changes: readonly QueryChange[]): Promis
 
 /** All columns, since the rows of one bulk write must set the same ones. */
 const columnsAfter = (before: QueryRow, set: QueryChange["set"]): QueryColumns & { shard: number | null } => ({
-  name: before.name,
-  query: before.query,
-  description: before.description,
-  observer_can_run: before.observer_can_run,
-  interval: before.interval,
-  platform: before.platform,
-  min_qengine_version: before.min_qengine_version,
-  automations_enabled: before.automations_enabled,
-  logging: before.logging,
-  discard_data: before.discard_data,
+  ...pick(before, queryColumns),
   shard: before.shard,
   ...withoutUndefined(set),
 });

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { QueryFields, queryPlatforms } from "../../../../../api/checks/queries.ts";
+import { QueryFields, queryFields, queryPlatforms } from "../../../../../api/checks/queries.ts";
 import { isOneLine, NOT_ONE_LINE } from "../../../../../api/fields.ts";
+import { fieldNames, pick } from "../../../../../api/plain-fields.ts";
 import type { QueryRow } from "../../../../checks/queries/access.ts";
 import { type QueryColumns, wholeFields } from "../../../../checks/queries/rules.ts";
 import { givenLabels } from "../../../../checks/queries/service.ts";
@@ -12,6 +13,7 @@ import { namesOf, parsed, platformsOf } from "../../parse.ts";
 import type { SharedRows } from "../../shared-rows.ts";
 import type { Thing } from "../../values.ts";
 
+const plainNames = fieldNames(queryFields);
 const QueryValue = z.strictObject(QueryFields.omit({ name: true }).shape);
 
 export interface DesiredQuery {
@@ -25,15 +27,11 @@ interface DesiredLabels {
 }
 
 export const queryValue = (columns: Omit<QueryColumns, "name">, { names, all }: DesiredLabels) => ({
-  description: columns.description,
   query: columns.query,
-  interval: columns.interval,
-  observer_can_run: columns.observer_can_run,
+  ...pick(columns, plainNames),
   platform: platformsOf(queryPlatforms, columns.platform),
   min_qengine_version: columns.min_qengine_version,
-  automations_enabled: columns.automations_enabled,
   logging: columns.logging,
-  discard_data: columns.discard_data,
   labels_include_any: all ? [] : [...names].sort(),
   labels_include_all: all ? [...names].sort() : [],
 });
