@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Carve } from "../../../src/api/checks/carves.ts";
 import { readBlock } from "../../../src/server/checks/carves/block-body.ts";
-import { createCarveIntake } from "../../../src/server/checks/carves/intake.ts";
+import { CarveIntake } from "../../../src/server/checks/carves/intake.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { bothEngines, rulesEngines } from "../../support/engines.ts";
 import { Dice } from "../../support/request-fuzz.ts";
@@ -149,7 +149,7 @@ describe.each(bothEngines)("carves of agents on %s", (engine) => {
   it("accepts blocks of one carve that several servers receive in turn, and the same block at both at once", async () => {
     const count = 24;
     const session = await started({ carve_id: "many", block_count: count, carve_size: 4 * count });
-    const servers = [0, 1].map(() => createCarveIntake(t.services, async () => null));
+    const servers = [0, 1].map(() => new CarveIntake(t.services, async () => null));
     const send = async (block_id: number, server: number) => {
       const body = { block_id, session_id: session, request_id: "request-1", data: btoa(String(1000 + block_id)) };
       for (;;) {
@@ -219,7 +219,7 @@ describe.each(bothEngines)("carves of agents on %s", (engine) => {
   });
 
   it("treats copies of a block on two servers as one, and fails if they differ", async () => {
-    const servers = [0, 1].map(() => createCarveIntake(t.services, async () => null));
+    const servers = [0, 1].map(() => new CarveIntake(t.services, async () => null));
     const sent = (session_id: string, data: string) =>
       Buffer.from(JSON.stringify({ block_id: 0, session_id, request_id: "request-1", data: btoa(data) }));
     for (let round = 0; round < 5; round++) {

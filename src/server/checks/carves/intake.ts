@@ -23,23 +23,14 @@ import {
   wholeNumber,
 } from "./rules.ts";
 
-interface CarveIntake {
-  begin(hostId: number, body: Readonly<Record<string, unknown>>): Promise<AgentReply>;
-  /**
-   * `authorization`: the header of newer agents; without it, session and request id identify the carve. Modifies
-   * `body`.
-   */
-  block(body: Buffer, authorization: string | undefined): Promise<AgentReply>;
-}
-
-type Parts = Pick<Services, "store" | "blobs" | "clock" | "random" | "settings" | "log">;
+type Deps = Pick<Services, "store" | "blobs" | "clock" | "random" | "settings" | "log">;
 
 /** Attempts to record a block while concurrent ones change the row. */
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 /** Format of session ids; anything else is rejected without reading the store. */
 const SESSION = /^[0-9a-f-]{36}$/;
 const FULL = "the disk of the server is almost full";
-const gone = failure(404, "session_id was not found");
+const unknownSession = failure(404, "session_id was not found");
 
 interface Block {
   readonly sessionId: string;
@@ -49,19 +40,26 @@ interface Block {
   readonly data: Uint8Array | null;
 }
 
-/** `hostOf` returns the host id of a node key, or null. */
-export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => Promise<number | null>): CarveIntake {
-  const { store, blobs, clock, random, settings, log } = services;
+export class CarveIntake {
+  readonly #deps: Deps;
+  readonly #hostOf: (nodeKey: string) => Promise<number | null>;
   /** The last task of each session. After a timeout an agent may resend a block while it is still being stored. */
-  const turns = new Map<string, Promise<unknown>>();
+  readonly #turns = new Map<string, Promise<unknown>>();
 
-  async function begin(hostId: number, body: Readonly<Record<string, unknown>>): Promise<AgentReply> {
+  /** `hostOf` returns the host id of a node key, or null. */
+  constructor(deps: Deps, hostOf: (nodeKey: string) => Promise<number | null>) {
+    this.#deps = deps;
+    this.#hostOf = hostOf;
+  }
+
+  async begin(hostId: number, body: Readonly<Record<string, unknown>>): Promise<AgentReply> {
+    const { store, clock, random, settings } = this.#deps;
     const plan = planOf(body, settings);
     if (typeof plan === "string") return failure(400, plan);
-    if (!(await hasRoom(plan.carve_size))) return failure(507, `${FULL}: the carve cannot be stored`);
+    if (!(await this.#hasRoom(plan.carve_size))) return failure(507, `${FULL}: the carve cannot be stored`);
     return store.tx(
       async (tx) => {
-        const open = await openCarves(tx, hostId);
+        const open = await this.#openCarves(tx, hostId);
         // After a broken connection the agent repeats the request.
         const same = open.find((carve) => carve.last_block === null && isSamePlan(carve, plan));
         if (same) return begun(same.session_id);
@@ -83,9 +81,9 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
     );
   }
 
-  async function hasRoom(bytes: number): Promise<boolean> {
+  async #hasRoom(bytes: number): Promise<boolean> {
     try {
-      await blobs.checkRoom(bytes);
+      await this.#deps.blobs.checkRoom(bytes);
       return true;
     } catch (error) {
       if (error instanceof NoRoom) return false;
@@ -93,8 +91,8 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
     }
   }
 
-  async function openCarves(tx: ServerTx, hostId: number): Promise<CarveRow[]> {
-    const now = clock.now();
+  async #openCarves(tx: ServerTx, hostId: number): Promise<CarveRow[]> {
+    const now = this.#deps.clock.now();
     const rows = await tx.carves.list({
       where: and(eq("host_id", hostId), isNull("error"), alive(now), gt("updated_at", isoAt(now - STALLED_AFTER))),
     });
@@ -102,43 +100,48 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
     return rows.filter((carve) => !isComplete(carve));
   }
 
-  async function block(body: Buffer, authorization: string | undefined): Promise<AgentReply> {
-    const given = readBlock(body);
-    if (given === null) return failure(400, "the body is not a JSON object");
-    const { sessionId, requestId, data } = given;
-    if (!SESSION.test(sessionId)) return gone;
+  /**
+   * `authorization`: the header of newer agents; without it, session and request id identify the carve. Modifies
+   * `body`.
+   */
+  async block(body: Buffer, authorization: string | undefined): Promise<AgentReply> {
+    const request = readBlock(body);
+    if (request === null) return failure(400, "the body is not a JSON object");
+    const { sessionId, requestId, data } = request;
+    if (!SESSION.test(sessionId)) return unknownSession;
     const nodeKey = authorization?.startsWith("NodeKey ") ? authorization.slice(8).trim() : null;
-    const blockId = wholeNumber(given.blockId);
-    return inTurn(sessionId, () => take({ sessionId, requestId, nodeKey, blockId, data }));
+    const blockId = wholeNumber(request.blockId);
+    return this.#inTurn(sessionId, () => this.#storeBlock({ sessionId, requestId, nodeKey, blockId, data }));
   }
 
-  async function inTurn<T>(session: string, work: () => Promise<T>): Promise<T> {
-    const before = turns.get(session) ?? Promise.resolve();
+  async #inTurn<T>(session: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(session) ?? Promise.resolve();
     const mine = before.then(work, work);
-    turns.set(session, mine);
+    this.#turns.set(session, mine);
     try {
       return await mine;
     } finally {
-      if (turns.get(session) === mine) turns.delete(session);
+      if (this.#turns.get(session) === mine) this.#turns.delete(session);
     }
   }
 
-  async function take(given: Block, tried = 1): Promise<AgentReply> {
-    const carve = await store.carves.first({ where: eq("session_id", given.sessionId) });
-    if (!carve) return gone;
-    if (given.nodeKey !== null && (await hostOf(given.nodeKey)) !== carve.host_id) return gone;
+  async #storeBlock(block: Block, attempt = 1): Promise<AgentReply> {
+    const { store, clock } = this.#deps;
+    const carve = await store.carves.first({ where: eq("session_id", block.sessionId) });
+    if (!carve) return unknownSession;
+    if (block.nodeKey !== null && (await this.#hostOf(block.nodeKey)) !== carve.host_id) return unknownSession;
     // Without the right request id the carve must not be affected either.
-    if (!sameText(given.requestId, carve.request_id)) return failure(400, "request_id does not match");
+    if (!sameText(block.requestId, carve.request_id)) return failure(400, "request_id does not match");
     if (isExpired(carve, clock.now())) return failure(400, "the carve has expired");
     if (carve.error !== null) return failure(400, carve.error);
-    const { blockId, data } = given;
+    const { blockId, data } = block;
     const verdict = judgeBlock(carve, blockId, data?.length ?? null);
-    if (verdict.kind === "wrong") return spoil(carve, verdict.text);
+    if (verdict.kind === "wrong") return this.#fail(carve, verdict.text);
     if (verdict.kind === "repeated")
-      return (await isStored(carve, blockId, data!)) ? taken : spoil(carve, unexpected(carve, blockId));
+      return (await this.#isStored(carve, blockId, data!)) ? received : this.#fail(carve, unexpected(carve, blockId));
 
-    const kept = await put(carve, blockId, data!);
-    if (kept === null) return spoil(carve, `${FULL}: block ${blockId} was not stored`, 507);
+    const kept = await this.#putBlock(carve, blockId, data!);
+    if (kept === null) return this.#fail(carve, `${FULL}: block ${blockId} was not stored`, 507);
     const now = clock.now();
     const moved = await store.carves.update({
       where: and(eq("id", carve.id), eq("revision", carve.revision), eq("expired", false), isNull("error")),
@@ -150,15 +153,15 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
         expires_at: carve.expires_at ?? isoAt(now + RETENTION),
       },
     });
-    if (moved > 0) return taken;
+    if (moved > 0) return received;
     // Another server stored a block meanwhile, or the carve ended.
-    return tried < TRIES ? take(given, tried + 1) : failure(503, "try again");
+    return attempt < MAX_ATTEMPTS ? this.#storeBlock(block, attempt + 1) : failure(503, "try again");
   }
 
   /** Null: there is no room. */
-  async function put(carve: CarveRow, blockId: number, data: Uint8Array): Promise<BlobDigest | null> {
+  async #putBlock(carve: CarveRow, blockId: number, data: Uint8Array): Promise<BlobDigest | null> {
     try {
-      return await blobs.put(blockKey(carve.id, blockId), one(data), { maxBytes: carve.block_size });
+      return await this.#deps.blobs.put(blockKey(carve.id, blockId), once(data), { maxBytes: carve.block_size });
     } catch (error) {
       if (error instanceof NoRoom) return null;
       throw error;
@@ -166,27 +169,26 @@ export function createCarveIntake(services: Parts, hostOf: (nodeKey: string) => 
   }
 
   /** Whether the stored block has the same bytes. */
-  async function isStored(carve: CarveRow, blockId: number, data: Uint8Array): Promise<boolean> {
+  async #isStored(carve: CarveRow, blockId: number, data: Uint8Array): Promise<boolean> {
     if (blockId === carve.last_block) return sha256(data) === carve.last_block_hash;
     const hash = createHash("sha256");
-    for await (const bytes of await blobs.get(blockKey(carve.id, blockId))) hash.update(bytes as Uint8Array);
+    for await (const bytes of await this.#deps.blobs.get(blockKey(carve.id, blockId))) hash.update(bytes as Uint8Array);
     return hash.digest("hex") === sha256(data);
   }
 
-  async function spoil(carve: CarveRow, error: string, status = 400): Promise<AgentReply> {
+  async #fail(carve: CarveRow, error: string, status = 400): Promise<AgentReply> {
+    const { store, log } = this.#deps;
     await store.carves.update({ where: and(eq("id", carve.id), isNull("error")), set: { error } });
     log.warn({ carve: carve.id, host_id: carve.host_id, reason: error }, "a carve failed");
     return failure(status, error);
   }
-
-  return { begin, block };
 }
 
 const begun = (session: string): AgentReply => ({
   ...OK,
   body: JSON.stringify({ session_id: session, success: true }),
 });
-const taken: AgentReply = { ...OK, body: '{"success":true}' };
+const received: AgentReply = { ...OK, body: '{"success":true}' };
 
 const isSamePlan = (carve: CarveRow, plan: Plan): boolean =>
   carve.carve_id === plan.carve_id &&
@@ -197,6 +199,6 @@ const isSamePlan = (carve: CarveRow, plan: Plan): boolean =>
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }

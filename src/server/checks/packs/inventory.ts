@@ -85,8 +85,8 @@ export const scheduleInventory: InventorySource<PackStats[]> = {
     },
   ],
   read({ rows, warn }) {
-    const found = rows("schedule_stats");
-    return found && packStats(found, warn);
+    const statRows = rows("schedule_stats");
+    return statRows && packStats(statRows, warn);
   },
   details: (pack_stats) => ({ pack_stats }),
 };

@@ -33,11 +33,11 @@ const onWire = async (ctx: Context, row: ScheduledRow): Promise<ScheduledEntry> 
 export const getEntry = async (ctx: Context, id: number): Promise<ScheduledEntry> =>
   onWire(ctx, await entryRow(ctx, id));
 
-export async function scheduleInPack(ctx: Context, given: EntryInput): Promise<ScheduledEntry> {
+export async function scheduleInPack(ctx: Context, input: EntryInput): Promise<ScheduledEntry> {
   return changingQueries(ctx, async (inside) => {
-    const pack = await packRow(inside, given.pack_id);
-    const query = await inside.store.queries.get(given.query_id);
-    if (!query) throw notFound("query", given.query_id);
+    const pack = await packRow(inside, input.pack_id);
+    const query = await inside.store.queries.get(input.query_id);
+    if (!query) throw notFound("query", input.query_id);
     if (query.team_id !== null)
       throw invalid("query_id", "the query belongs to a team: packs schedule global ones only");
     admitKeptSql(inside, query.query, null, `the query ${JSON.stringify(query.name)}`);
@@ -47,9 +47,9 @@ export async function scheduleInPack(ctx: Context, given: EntryInput): Promise<S
       updated_at: now,
       pack_id: pack.id,
       query_id: query.id,
-      name: await freeName(inside, pack.id, given.name?.trim() || query.name),
-      ...columns(given),
-      interval: given.interval,
+      name: await freeName(inside, pack.id, input.name?.trim() || query.name),
+      ...columns(input),
+      interval: input.interval,
     });
     await recordActivity(inside, "edited_pack", { pack_id: pack.id, pack_name: pack.name });
     return onWire(inside, row);
@@ -68,33 +68,33 @@ async function freeName({ store }: Context, packId: number, name: string): Promi
 }
 
 /** The columns to set. Null resets a column to its default. */
-function columns(given: EntryFields): Partial<ScheduledRow> {
+function columns(fields: EntryFields): Partial<ScheduledRow> {
   return {
-    ...(given.description === undefined ? {} : { description: given.description }),
-    ...(given.snapshot === undefined ? {} : { snapshot: given.snapshot ?? false }),
-    ...(given.removed === undefined ? {} : { removed: given.removed ?? true }),
-    ...(given.platform === undefined ? {} : { platform: given.platform ?? "" }),
-    ...(given.version === undefined ? {} : { version: given.version ?? "" }),
-    ...(given.shard === undefined ? {} : { shard: given.shard }),
-    ...(given.denylist === undefined ? {} : { denylist: given.denylist ?? true }),
+    ...(fields.description === undefined ? {} : { description: fields.description }),
+    ...(fields.snapshot === undefined ? {} : { snapshot: fields.snapshot ?? false }),
+    ...(fields.removed === undefined ? {} : { removed: fields.removed ?? true }),
+    ...(fields.platform === undefined ? {} : { platform: fields.platform ?? "" }),
+    ...(fields.version === undefined ? {} : { version: fields.version ?? "" }),
+    ...(fields.shard === undefined ? {} : { shard: fields.shard }),
+    ...(fields.denylist === undefined ? {} : { denylist: fields.denylist ?? true }),
   };
 }
 
-export async function modifyInPack(ctx: Context, id: number, given: EntryChange): Promise<ScheduledEntry> {
-  const name = given.name?.trim();
+export async function modifyInPack(ctx: Context, id: number, change: EntryChange): Promise<ScheduledEntry> {
+  const name = change.name?.trim();
   if (name === "") throw invalid("name", "must not be empty");
   const changing = changingQueries(ctx, async (inside) => {
     const before = await entryRow(inside, id);
     const { pack_id, query_id, query_name, query: sql } = await onWire(inside, before);
-    checkUnchanged(given, { pack_id, query_id, query_name, query: sql });
+    checkUnchanged(change, { pack_id, query_id, query_name, query: sql });
     const query = await inside.store.queries.get(before.query_id);
     if (query) admitKeptSql(inside, query.query, null, `the query ${JSON.stringify(query.name)}`);
     await inside.store.scheduledQueries.update({
       where: and(eq("id", id)),
       set: {
-        ...columns(given),
+        ...columns(change),
         ...(name === undefined ? {} : { name }),
-        ...(given.interval === undefined ? {} : { interval: given.interval }),
+        ...(change.interval === undefined ? {} : { interval: change.interval }),
         updated_at: inside.clock.iso(),
       },
     });

@@ -13,12 +13,12 @@ import { type PackRow, packOnWire } from "./wire.ts";
 type ListQuery = z.output<(typeof packsApi)["list"]["query"]>;
 
 /** A pack's name in its stored form: composed (NFC) and trimmed. */
-export const packName = (given: string): string => given.normalize("NFC").trim();
+export const packName = (name: string): string => name.normalize("NFC").trim();
 
 const refused = (why: string) => badRequest(`pack payload verification: ${why}`);
 
-export function checkedPackName(given: string | undefined): string {
-  const name = packName(given ?? "");
+export function checkedPackName(input: string | undefined): string {
+  const name = packName(input ?? "");
   if (name === "") throw refused("pack name cannot be empty");
   // Agents receive the queries of the global schedule and of teams in packs with these names.
   if (name === "Global" || /^team-\d+$/.test(name)) throw refused(`${JSON.stringify(name)} is a reserved pack name`);
@@ -42,9 +42,9 @@ export async function listPacks(ctx: Context, query: ListQuery): Promise<{ packs
 
 export const getPack = async (ctx: Context, id: number): Promise<Pack> => packOnWire(ctx, await packRow(ctx, id));
 
-export async function createPack(ctx: Context, given: PackFields): Promise<Pack> {
-  const name = checkedPackName(given.name);
-  checkTargets(ctx, given);
+export async function createPack(ctx: Context, input: PackFields): Promise<Pack> {
+  const name = checkedPackName(input.name);
+  checkTargets(ctx, input);
   return keepingNames(
     name,
     changingQueries(ctx, async (inside) => {
@@ -54,20 +54,20 @@ export async function createPack(ctx: Context, given: PackFields): Promise<Pack>
         created_at: now,
         updated_at: now,
         name,
-        description: given.description ?? "",
-        platform: given.platform ?? "",
-        disabled: given.disabled ?? false,
+        description: input.description ?? "",
+        platform: input.platform ?? "",
+        disabled: input.disabled ?? false,
       });
-      await replaceTargets(inside, row.id, given);
+      await replaceTargets(inside, row.id, input);
       await recordActivity(inside, "created_pack", { pack_id: row.id, pack_name: name });
       return packOnWire(inside, row);
     }),
   );
 }
 
-export async function modifyPack(ctx: Context, id: number, given: PackFields): Promise<Pack> {
-  const name = given.name === undefined ? undefined : checkedPackName(given.name);
-  checkTargets(ctx, given);
+export async function modifyPack(ctx: Context, id: number, change: PackFields): Promise<Pack> {
+  const name = change.name === undefined ? undefined : checkedPackName(change.name);
+  checkTargets(ctx, change);
   return keepingNames(
     name ?? "",
     changingQueries(ctx, async (inside) => {
@@ -78,12 +78,12 @@ export async function modifyPack(ctx: Context, id: number, given: PackFields): P
         set: {
           updated_at: inside.clock.iso(),
           ...(name === undefined ? {} : { name }),
-          ...(given.description === undefined ? {} : { description: given.description }),
-          ...(given.platform === undefined ? {} : { platform: given.platform }),
-          ...(given.disabled === undefined ? {} : { disabled: given.disabled }),
+          ...(change.description === undefined ? {} : { description: change.description }),
+          ...(change.platform === undefined ? {} : { platform: change.platform }),
+          ...(change.disabled === undefined ? {} : { disabled: change.disabled }),
         },
       });
-      await replaceTargets(inside, id, given);
+      await replaceTargets(inside, id, change);
       const row = await packRow(inside, id);
       await recordActivity(inside, "edited_pack", { pack_id: id, pack_name: row.name });
       return packOnWire(inside, row);
@@ -123,8 +123,8 @@ async function keepingNames<T>(name: string, work: Promise<T>): Promise<T> {
   }
 }
 
-function checkTargets(ctx: Context, given: PackFields): void {
-  if (!isPremium(ctx) && (given.team_ids?.length ?? 0) > 0) throw premiumOption("team_ids");
+function checkTargets(ctx: Context, input: PackFields): void {
+  if (!isPremium(ctx) && (input.team_ids?.length ?? 0) > 0) throw premiumOption("team_ids");
 }
 
 type Targets = Pick<PackFields, "host_ids" | "label_ids" | "team_ids">;
@@ -136,7 +136,7 @@ const kinds = [
 const BATCH_SIZE = 1000;
 
 /** Each given kind of targets replaces the existing targets of that kind. */
-export async function replaceTargets(ctx: Context, packId: number, given: Targets): Promise<void> {
+export async function replaceTargets(ctx: Context, packId: number, targets: Targets): Promise<void> {
   const { store } = ctx;
   const existing = (kind: "host" | "label" | "team", where: Predicate): Promise<{ id: number }[]> =>
     kind === "host"
@@ -146,17 +146,17 @@ export async function replaceTargets(ctx: Context, packId: number, given: Target
         : store.teams.pick(["id"], { where });
   const held = await store.packTargets.list({ where: eq("pack_id", packId) });
   for (const [field, column, kind] of kinds) {
-    const list = given[field];
+    const list = targets[field];
     if (list === undefined) continue;
-    const wanted = new Set(list ?? []);
-    const gone = held.filter((target) => target[column] !== null && !wanted.has(target[column]));
-    for (const target of held) if (target[column] !== null) wanted.delete(target[column]);
-    const fresh = [...wanted];
+    const desired = new Set(list ?? []);
+    const gone = held.filter((target) => target[column] !== null && !desired.has(target[column]));
+    for (const target of held) if (target[column] !== null) desired.delete(target[column]);
+    const fresh = [...desired];
     if (kind === "team" && fresh.length > 0) checkLicenseRuns(ctx);
     for (let at = 0; at < fresh.length; at += BATCH_SIZE) {
       const part = fresh.slice(at, at + BATCH_SIZE);
-      const found = new Set((await existing(kind, oneOf("id", part))).map(({ id }) => id));
-      const missing = part.find((id) => !found.has(id));
+      const present = new Set((await existing(kind, oneOf("id", part))).map(({ id }) => id));
+      const missing = part.find((id) => !present.has(id));
       if (missing !== undefined) throw invalid(field, `${kind} ${missing} was not found in the datastore`);
       await store.packTargets.insertMany(part.map((id) => ({ pack_id: packId, [column]: id })));
     }

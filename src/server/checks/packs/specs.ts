@@ -50,37 +50,37 @@ export async function replacePack(inside: Context, spec: GivenPack, name: string
 }
 
 async function labelIds({ store }: Context, names: readonly string[]): Promise<number[]> {
-  const wanted = [...new Set(names.map(labelName))];
-  const found = await store.labels.pick(["id", "name"], { where: oneOf("name", wanted) });
-  return wanted.map((name) => idNamed("label", name, found));
+  const distinct = [...new Set(names.map(labelName))];
+  const labels = await store.labels.pick(["id", "name"], { where: oneOf("name", distinct) });
+  return distinct.map((name) => idNamed("label", name, labels));
 }
 
 async function teamIds({ store }: Context, names: readonly string[]): Promise<number[]> {
-  const wanted = [...new Set(names.map((name) => name.trim()))];
-  const found = await store.teams.pick(["id", "name_key"], { where: oneOf("name_key", wanted.map(nameKey)) });
-  const byKey = found.map(({ id, name_key }) => ({ id, name: name_key }));
-  return [...new Set(wanted.map((name) => idNamed("team", nameKey(name), byKey)))];
+  const distinct = [...new Set(names.map((name) => name.trim()))];
+  const teams = await store.teams.pick(["id", "name_key"], { where: oneOf("name_key", distinct.map(nameKey)) });
+  const byKey = teams.map(({ id, name_key }) => ({ id, name: name_key }));
+  return [...new Set(distinct.map((name) => idNamed("team", nameKey(name), byKey)))];
 }
 
 function idNamed(kind: string, name: string, rows: readonly { id: number; name: string }[]): number {
-  const row = rows.find((one) => one.name === name);
+  const row = rows.find((candidate) => candidate.name === name);
   if (!row) throw notFound(kind, name);
   return row.id;
 }
 
-async function replaceQueries(ctx: Context, packId: number, given: NonNullable<GivenPack["queries"]>): Promise<void> {
+async function replaceQueries(ctx: Context, packId: number, entries: NonNullable<GivenPack["queries"]>): Promise<void> {
   const { store, clock } = ctx;
   const now = clock.iso();
-  const names = [...new Set(given.map(({ query }) => queryName(query)))];
-  const found = await store.queries.pick(["id", "name", "query"], {
+  const names = [...new Set(entries.map(({ query }) => queryName(query)))];
+  const queries = await store.queries.pick(["id", "name", "query"], {
     where: and(isNull("team_id"), oneOf("name", names)),
   });
-  for (const { name, query } of found) admitKeptSql(ctx, query, null, `the query ${JSON.stringify(name)}`);
-  const rows = given.map((entry) => ({
+  for (const { name, query } of queries) admitKeptSql(ctx, query, null, `the query ${JSON.stringify(name)}`);
+  const rows = entries.map((entry) => ({
     created_at: now,
     updated_at: now,
     pack_id: packId,
-    query_id: idNamed("query", queryName(entry.query), found),
+    query_id: idNamed("query", queryName(entry.query), queries),
     name: entry.name?.trim() || queryName(entry.query),
     description: entry.description ?? "",
     interval: entry.interval || DEFAULT_INTERVAL,

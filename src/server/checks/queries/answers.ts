@@ -6,10 +6,10 @@ import type { ResultLine } from "../../platform/agent-protocol/lines.ts";
 import { cellText } from "../../platform/agent-protocol/rows.ts";
 import { limit } from "../../platform/core/limits.ts";
 import { cleanText } from "../../platform/store/rows.ts";
-import type { KnownQuery, Plan } from "./plan.ts";
+import type { Plan, PlannedQuery } from "./plan.ts";
 
 export interface Answer {
-  readonly query: KnownQuery;
+  readonly query: PlannedQuery;
   readonly rows: readonly Record<string, string>[];
 }
 
@@ -45,7 +45,7 @@ interface Run {
 
 /** For each query with a report, the newest result in the batch. */
 export function answersIn(plan: Plan, teamId: number | null, lines: readonly ResultLine[]): readonly Answer[] {
-  let newest: Map<KnownQuery, Run> | null = null;
+  let newest: Map<PlannedQuery, Run> | null = null;
   for (const { raw, value } of lines) {
     if (value.action !== "snapshot" || typeof value.name !== "string") continue;
     const query = plan.named(value.name);

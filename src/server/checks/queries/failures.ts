@@ -14,7 +14,7 @@ import { createBatcher } from "../../platform/core/concurrency/batcher.ts";
 import type { Services } from "../../platform/core/context.ts";
 import type { Job } from "../../platform/core/job.ts";
 import { limit } from "../../platform/core/limits.ts";
-import type { KnownQuery, Plan, PlanCache } from "./plan.ts";
+import type { Plan, PlanCache, PlannedQuery } from "./plan.ts";
 
 const FAILED = "Error executing scheduled query ";
 /** Lines in one request. */
@@ -61,9 +61,9 @@ export function createFailureIntake({ store, clock, log }: Services, plans: Plan
     const plan = await plans.get();
     const errors = new Map<number, string>();
     for (const text of failed) {
-      const found = failureIn(plan, text);
-      if (found !== null && (found.query.team_id === null || found.query.team_id === teamId))
-        errors.set(found.query.id, found.message);
+      const failure = failureIn(plan, text);
+      if (failure !== null && (failure.query.team_id === null || failure.query.team_id === teamId))
+        errors.set(failure.query.id, failure.message);
     }
     if (errors.size === 0) return;
     try {
@@ -87,7 +87,7 @@ export function createFailureIntake({ store, clock, log }: Services, plans: Plan
 }
 
 /** The query whose name the text begins with, and what follows. Names may contain a colon, too. */
-function failureIn(plan: Plan, text: string): { readonly query: KnownQuery; readonly message: string } | null {
+function failureIn(plan: Plan, text: string): { readonly query: PlannedQuery; readonly message: string } | null {
   for (let at = text.indexOf(": "); at > 0; at = text.indexOf(": ", at + 1)) {
     const query = plan.named(text.slice(0, at));
     if (query !== null) return { query, message: text.slice(at + 2) };

@@ -9,7 +9,7 @@ const isWanted = (plan: Plan, { value: { name } }: ResultLine): boolean =>
 export function createForwarding(plans: PlanCache) {
   const sift = (plan: Plan, lines: readonly ResultLine[]): readonly ResultLine[] => {
     if (!plan.reportsEnabled) return lines;
-    for (const line of lines) if (!isWanted(plan, line)) return lines.filter((one) => isWanted(plan, one));
+    for (const line of lines) if (!isWanted(plan, line)) return lines.filter((each) => isWanted(plan, each));
     return lines;
   };
   return (lines: readonly ResultLine[]): readonly ResultLine[] | Promise<readonly ResultLine[]> => {

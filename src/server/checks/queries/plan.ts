@@ -10,7 +10,7 @@ import { namesAsSent, splitResultName } from "./names.ts";
 import { reportRules } from "./report.ts";
 
 /** The properties of a saved query that are needed to process its results. */
-export interface KnownQuery {
+export interface PlannedQuery {
   readonly id: number;
   readonly team_id: number | null;
   readonly name: string;
@@ -50,8 +50,8 @@ export interface Plan {
   readonly labels: readonly number[];
   of(teamId: number | null): TeamPlan;
   /** The query with this result name; null if it is unknown or part of a legacy pack. */
-  named(resultName: string): KnownQuery | null;
-  query(id: number): KnownQuery | null;
+  named(resultName: string): PlannedQuery | null;
+  query(id: number): PlannedQuery | null;
 }
 
 export interface PlanCache {
@@ -85,9 +85,10 @@ export async function createPlanCache(services: Services): Promise<PlanCache> {
   return {
     now: () => plan.now,
     get: () => plan.get(),
-    mayBeNew: (known, name) => known.named(name) === null && !unknown.has(name) && !splitResultName(name).next().done,
-    async reread(known, names) {
-      if (plan.now === known) plan.forget();
+    mayBeNew: (current, name) =>
+      current.named(name) === null && !unknown.has(name) && !splitResultName(name).next().done,
+    async reread(outdated, names) {
+      if (plan.now === outdated) plan.forget();
       const read = await plan.get();
       for (const name of names) {
         if (read.named(name) !== null) continue;
@@ -106,12 +107,12 @@ const everyHost: Pick<PlanItem, "labels" | "hosts"> = { labels: [], hosts: new S
 
 export async function loadPlan({ store, config }: Pick<Services, "store" | "config">): Promise<Plan> {
   const rules = await reportRules({ config });
-  const known = await store.queries.pick(
+  const queries = await store.queries.pick(
     ["id", "team_id", "name", "updated_at", "automations_enabled", "logging", "discard_data"],
     { order: [{ column: "id", direction: "asc" }] },
   );
   const allHosts = (await store.labels.first({ where: and(eq("name", ALL_HOSTS), eq("label_type", "builtin")) }))?.id;
-  const sentNames = namesByTeam(known);
+  const sentNames = namesByTeam(queries);
   const scheduled = await scheduledItems(store, rules.enabled, allHosts, sentNames);
   const packs = await packItems(store, allHosts);
 
@@ -127,26 +128,26 @@ export async function loadPlan({ store, config }: Pick<Services, "store" | "conf
         return item.labels.length > 0 || item.hosts.size > 0 ? [item] : [];
       }),
     ];
-    const made = { items, scoped: items.filter(({ labels, hosts }) => labels.length > 0 || hosts.size > 0) };
-    teams.set(teamId, made);
-    return made;
+    const sent = { items, scoped: items.filter(({ labels, hosts }) => labels.length > 0 || hosts.size > 0) };
+    teams.set(teamId, sent);
+    return sent;
   };
 
-  const byId = new Map(known.map((query) => [query.id, query]));
-  const bySentName = new Map<number | null, Map<string, KnownQuery>>();
+  const byId = new Map(queries.map((query) => [query.id, query]));
+  const bySentName = new Map<number | null, Map<string, PlannedQuery>>();
   for (const [teamId, names] of sentNames)
     bySentName.set(teamId, new Map([...names].map(([id, sent]) => [sent, byId.get(id)!])));
-  const found = new Map<string, KnownQuery | null>();
-  const named = (resultName: string): KnownQuery | null => {
-    const cached = found.get(resultName);
+  const byResultName = new Map<string, PlannedQuery | null>();
+  const named = (resultName: string): PlannedQuery | null => {
+    const cached = byResultName.get(resultName);
     if (cached !== undefined) return cached;
-    let query: KnownQuery | null = null;
+    let query: PlannedQuery | null = null;
     for (const { teamId, name } of splitResultName(resultName)) {
       query = bySentName.get(teamId)?.get(name) ?? null;
       if (query) break;
     }
-    if (found.size >= NAMES_MAX) found.clear();
-    found.set(resultName, query);
+    if (byResultName.size >= NAMES_MAX) byResultName.clear();
+    byResultName.set(resultName, query);
     return query;
   };
 
@@ -165,10 +166,10 @@ export async function loadPlan({ store, config }: Pick<Services, "store" | "conf
 
 /** For each scope: the name as sent to agents, by query id. */
 function namesByTeam(
-  known: readonly Pick<KnownQuery, "id" | "team_id" | "name">[],
+  saved: readonly Pick<PlannedQuery, "id" | "team_id" | "name">[],
 ): Map<number | null, Map<number, string>> {
   const teams = new Map<number | null, { id: number; name: string }[]>();
-  for (const query of known) {
+  for (const query of saved) {
     const team = teams.get(query.team_id);
     if (team) team.push(query);
     else teams.set(query.team_id, [query]);
@@ -263,10 +264,10 @@ async function packItems(store: ServerStore, allHosts: number | undefined): Prom
     ).map(({ id, query }) => [id, query]),
   );
   return packs.flatMap((pack) => {
-    const own = entries.filter(({ pack_id, query_id }) => pack_id === pack.id && sql.has(query_id));
-    if (own.length === 0) return [];
-    const names = namesAsSent(own);
-    const queries = own.map((entry) => [
+    const ownEntries = entries.filter(({ pack_id, query_id }) => pack_id === pack.id && sql.has(query_id));
+    if (ownEntries.length === 0) return [];
+    const names = namesAsSent(ownEntries);
+    const queries = ownEntries.map((entry) => [
       names.get(entry.id)!,
       {
         query: sql.get(entry.query_id)!,

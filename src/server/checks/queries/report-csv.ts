@@ -10,11 +10,11 @@ const COLUMNS_MAX = 2000;
 /** Streams the report as CSV. Columns differ between hosts, so a first pass collects all of them. */
 export async function reportCsv(ctx: Context, id: number, teamId: number | undefined) {
   const query = await queryOfReport(ctx, id, teamId);
-  const found = new Set<string>();
+  const columnNames = new Set<string>();
   for await (const page of reportPages(ctx, query, teamId))
     for (const { columns } of page)
-      for (const name of Object.keys(columns)) if (found.size < COLUMNS_MAX) found.add(name);
-  const names = [...found].sort();
+      for (const name of Object.keys(columns)) if (columnNames.size < COLUMNS_MAX) columnNames.add(name);
+  const names = [...columnNames].sort();
   const body = bytesOf(ctx, lines(reportPages(ctx, query, teamId), names), "the report of a query");
   return { body, headers: {}, name: `query-${id}-report.csv` };
 }

@@ -95,9 +95,9 @@ export async function hostReport(ctx: Context, hostId: number, queryId: number) 
   const host = await hostFor(ctx, "queries:list", hostId);
   const query = await ctx.store.queries.get(queryId);
   if (!query || !mayRead(ctx.user, query.team_id)) throw notFound("query", queryId);
-  const own = query.team_id === null || query.team_id === host.team_id;
+  const isOfHost = query.team_id === null || query.team_id === host.team_id;
   const stored =
-    own && hasReport(query, await reportRules(ctx))
+    isOfHost && hasReport(query, await reportRules(ctx))
       ? await ctx.store.queryResults.first({ where: and(eq("query_id", queryId), eq("host_id", hostId)) })
       : null;
   return {

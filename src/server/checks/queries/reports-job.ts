@@ -29,9 +29,9 @@ export const queryReports: Job = {
 
 async function remove({ store }: Services, where: Predicate, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const some = await store.queryResults.pick(["id"], { where, order: byId, limit: BATCH_SIZE });
-    if (some.length > 0) await store.queryResults.delete(idsIn(some));
-    if (some.length < BATCH_SIZE) return;
+    const rows = await store.queryResults.pick(["id"], { where, order: byId, limit: BATCH_SIZE });
+    if (rows.length > 0) await store.queryResults.delete(idsIn(rows));
+    if (rows.length < BATCH_SIZE) return;
   }
 }
 

@@ -13,26 +13,26 @@ import type { QueryRow } from "./access.ts";
 import type { QueryLabels } from "./write.ts";
 
 /** The stored form of a query name: NFC, trimmed. */
-export const queryName = (given: string): string => given.normalize("NFC").trim();
+export const queryName = (name: string): string => name.normalize("NFC").trim();
 
 const refused = (why: string, field: string) => badRequest(`query payload verification: ${why}`, field);
 
-function checkedQueryName(given: string | undefined): string {
-  const name = queryName(given ?? "");
+function checkedQueryName(input: string | undefined): string {
+  const name = queryName(input ?? "");
   if (name === "") throw refused("query name cannot be empty", "name");
   return name;
 }
 
-function checkedSql(given: string | undefined): string {
-  if ((given ?? "").trim() === "") throw refused("query's SQL query cannot be empty", "query");
-  const problem = sqlProblem(given!);
+function checkedSql(input: string | undefined): string {
+  if ((input ?? "").trim() === "") throw refused("query's SQL query cannot be empty", "query");
+  const problem = sqlProblem(input!);
   if (problem !== null) throw refused(problem, "query");
-  return given!;
+  return input!;
 }
 
 /** Normalizes the list: trimmed, without duplicates, in the given order. */
-export function checkedPlatform(given: string): string {
-  const words = given.split(",").map((word) => word.trim().toLowerCase());
+export function checkedPlatform(input: string): string {
+  const words = input.split(",").map((word) => word.trim().toLowerCase());
   const named = words.filter((word) => word !== "");
   if (named.some((word) => !(queryPlatforms as readonly string[]).includes(word)))
     throw refused(
@@ -42,12 +42,15 @@ export function checkedPlatform(given: string): string {
   return [...new Set(named)].join(",");
 }
 
-function checkedLogging(given: string): QueryLogging {
-  const logging = given === "" ? "snapshot" : given;
-  const found = queryLoggings.find((known) => known === logging);
-  if (!found)
-    throw refused(`query's logging must be one of ${queryLoggings.map((known) => `'${known}'`).join(", ")}`, "logging");
-  return found;
+function checkedLogging(input: string): QueryLogging {
+  const logging = input === "" ? "snapshot" : input;
+  const match = queryLoggings.find((allowed) => allowed === logging);
+  if (!match)
+    throw refused(
+      `query's logging must be one of ${queryLoggings.map((allowed) => `'${allowed}'`).join(", ")}`,
+      "logging",
+    );
+  return match;
 }
 
 const plainNames = fieldNames(queryFields);
@@ -96,9 +99,9 @@ export function outdatesReport(
 }
 
 function areSame(a: QueryLabels, b: QueryLabels): boolean {
-  const known = new Set(a.ids);
-  const isSameRule = a.all === b.all || known.size === 0;
-  return isSameRule && known.size === new Set(b.ids).size && b.ids.every((id) => known.has(id));
+  const ids = new Set(a.ids);
+  const isSameRule = a.all === b.all || ids.size === 0;
+  return isSameRule && ids.size === new Set(b.ids).size && b.ids.every((id) => ids.has(id));
 }
 
 /** All stored texts of a platform list that contain this platform; empty text means all platforms. */

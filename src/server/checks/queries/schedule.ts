@@ -24,29 +24,29 @@ export async function listEntries(ctx: Context, teamId: number | null, query: Pa
   return (await page(ctx.store.queries, query, where)).rows.map(entryOf);
 }
 
-export async function createEntry(ctx: Context, teamId: number | null, given: EntryInput): Promise<ScheduledEntry> {
+export async function createEntry(ctx: Context, teamId: number | null, input: EntryInput): Promise<ScheduledEntry> {
   if (teamId === null) authorize(ctx, "queries:write", null);
   else authorizeTeam(ctx, "queries:write", teamId);
   const scheduling = changingQueries(ctx, async (inside) => {
     const team = await teamOf(inside, teamId);
-    const original = await inside.store.queries.get(given.query_id);
+    const original = await inside.store.queries.get(input.query_id);
     // Any caller with write access may copy a global query: it runs on these hosts anyway.
     if (!original || (original.team_id !== null && !mayRead(inside.user, original.team_id)))
-      throw notFound("query", given.query_id);
+      throw notFound("query", input.query_id);
     if (original.team_id !== null)
-      throw badRequest(`query ${given.query_id} belongs to a team: it cannot be scheduled here`, "query_id");
+      throw badRequest(`query ${input.query_id} belongs to a team: it cannot be scheduled here`, "query_id");
     const columns = wholeFields({
       name: `Copy of ${original.name} (${Math.floor(ctx.clock.now() / 1000)})`,
       query: original.query,
       description: original.description,
       observer_can_run: original.observer_can_run,
-      interval: given.interval,
-      platform: given.platform ?? original.platform,
-      min_qengine_version: given.version ?? original.min_qengine_version,
+      interval: input.interval,
+      platform: input.platform ?? original.platform,
+      min_qengine_version: input.version ?? original.min_qengine_version,
       automations_enabled: true,
-      logging: loggingOf(given, "snapshot"),
+      logging: loggingOf(input, "snapshot"),
     });
-    const row = await insertQuery(inside, { ...columns, team_id: teamId, shard: given.shard ?? null }, NO_LABELS);
+    const row = await insertQuery(inside, { ...columns, team_id: teamId, shard: input.shard ?? null }, NO_LABELS);
     await recordActivity(inside, "created_saved_query", { query_id: row.id, query_name: row.name, ...team });
     return entryOf(row);
   });
@@ -57,21 +57,21 @@ export async function modifyEntry(
   ctx: Context,
   teamId: number | null,
   id: number,
-  given: ScheduleChange,
+  change: ScheduleChange,
 ): Promise<ScheduledEntry> {
   return changingQueries(ctx, async (inside) => {
     const before = await entryRow(inside, teamId, id);
     const { name, query_id, query_name, query, pack_id } = entryOf(before);
-    checkUnchanged(given, { name, query_id, query_name, query, pack_id });
+    checkUnchanged(change, { name, query_id, query_name, query, pack_id });
     const after = await updateQuery(
       inside,
       before,
       {
-        ...(given.interval === undefined ? {} : { interval: given.interval }),
-        ...(given.platform == null ? {} : { platform: checkedPlatform(given.platform) }),
-        ...(given.version == null ? {} : { min_qengine_version: given.version }),
-        ...(given.shard === undefined ? {} : { shard: given.shard }),
-        logging: loggingOf({ ...flagsOf(before.logging), ...given }, before.logging),
+        ...(change.interval === undefined ? {} : { interval: change.interval }),
+        ...(change.platform == null ? {} : { platform: checkedPlatform(change.platform) }),
+        ...(change.version == null ? {} : { min_qengine_version: change.version }),
+        ...(change.shard === undefined ? {} : { shard: change.shard }),
+        logging: loggingOf({ ...flagsOf(before.logging), ...change }, before.logging),
       },
       undefined,
     );
@@ -99,8 +99,8 @@ const flagsOf = (logging: QueryLogging) => ({
   removed: logging === "differential",
 });
 
-function loggingOf(given: ScheduleChange, fallback: QueryLogging): QueryLogging {
-  const { snapshot, removed } = given;
+function loggingOf(change: ScheduleChange, fallback: QueryLogging): QueryLogging {
+  const { snapshot, removed } = change;
   if (snapshot == null && removed == null) return fallback;
   if (snapshot === true) return "snapshot";
   return removed === false ? "differential_ignore_removals" : "differential";

@@ -46,25 +46,25 @@ function ofTeam(teamId: number | undefined, inherited: boolean): Predicate {
 export const getQuery = async (ctx: Context, id: number): Promise<Query> =>
   queryOnWire(ctx, await queryFor(ctx, "queries:list", id));
 
-export async function createQuery(ctx: Context, given: QueryInput): Promise<Query> {
-  const teamId = given.team_id || null;
+export async function createQuery(ctx: Context, input: QueryInput): Promise<Query> {
+  const teamId = input.team_id || null;
   authorize(ctx, "queries:write", teamId);
   if (teamId !== null && !isPremium(ctx)) throw premiumOption("team_id");
-  const columns = wholeFields(given);
+  const columns = wholeFields(input);
   return changingQueries(ctx, async (inside) => {
     const team = await teamOf(inside, teamId);
-    const labels = await scopeOf(inside, given);
+    const labels = await scopeOf(inside, input);
     const row = await insertQuery(inside, { ...columns, team_id: teamId }, labels ?? NO_LABELS);
     await recordActivity(inside, "created_saved_query", { query_id: row.id, query_name: row.name, ...team });
     return queryOnWire(inside, row);
   });
 }
 
-export async function modifyQuery(ctx: Context, id: number, given: QueryFields): Promise<Query> {
-  const set = checkedFields(given);
+export async function modifyQuery(ctx: Context, id: number, change: QueryFields): Promise<Query> {
+  const set = checkedFields(change);
   return changingQueries(ctx, async (inside) => {
     const before = await queryFor(inside, "queries:write", id);
-    const labels = await scopeOf(inside, given);
+    const labels = await scopeOf(inside, change);
     const row = await updateQuery(inside, before, set, labels);
     const team = await teamOf(inside, row.team_id);
     await recordActivity(inside, "edited_saved_query", { query_id: id, query_name: row.name, ...team });
@@ -76,11 +76,11 @@ export async function deleteQuery(ctx: Context, id: number): Promise<void> {
   await changingQueries(ctx, async (inside) => removeOne(inside, await queryFor(inside, "queries:write", id)));
 }
 
-export async function deleteQueryByName(ctx: Context, given: string, teamId: number | null): Promise<void> {
+export async function deleteQueryByName(ctx: Context, input: string, teamId: number | null): Promise<void> {
   await changingQueries(ctx, async (inside) => {
-    const name = queryName(given);
+    const name = queryName(input);
     const row = await inside.store.queries.first({ where: and(eq("team_id", teamId), eq("name", name)) });
-    admitToQuery(inside, "queries:write", given, row);
+    admitToQuery(inside, "queries:write", input, row);
     await removeOne(inside, row!);
   });
 }
@@ -92,30 +92,30 @@ async function removeOne(inside: Context, row: QueryRow): Promise<void> {
 }
 
 /** Deletes all queries or none: each is looked up first. */
-export async function deleteQueries(ctx: Context, given: readonly number[]): Promise<number> {
-  const ids = [...new Set(given)];
+export async function deleteQueries(ctx: Context, queryIds: readonly number[]): Promise<number> {
+  const ids = [...new Set(queryIds)];
   return changingQueries(ctx, async (inside) => {
-    const found = new Map<number, Pick<QueryRow, "id" | "team_id">>();
-    for await (const some of parts(ids))
-      for (const row of await inside.store.queries.pick(["id", "team_id"], { where: oneOf("id", some) }))
-        found.set(row.id, row);
+    const rows = new Map<number, Pick<QueryRow, "id" | "team_id">>();
+    for await (const batch of parts(ids))
+      for (const row of await inside.store.queries.pick(["id", "team_id"], { where: oneOf("id", batch) }))
+        rows.set(row.id, row);
     for (const id of ids) {
-      const row = found.get(id);
+      const row = rows.get(id);
       if (!row || !mayRead(inside.user, row.team_id)) throw notFound("query", id);
     }
-    for (const row of found.values()) if (!may(inside.user, "queries:write", row.team_id)) throw forbidden();
-    await removeQueries(inside, [...found.values()]);
+    for (const row of rows.values()) if (!may(inside.user, "queries:write", row.team_id)) throw forbidden();
+    await removeQueries(inside, [...rows.values()]);
     return ids.length;
   });
 }
 
 /** Records one activity per team. */
 export async function removeQueries(inside: Context, rows: readonly Pick<QueryRow, "id" | "team_id">[]): Promise<void> {
-  for await (const some of parts(rows))
+  for await (const batch of parts(rows))
     await inside.store.queries.delete(
       oneOf(
         "id",
-        some.map(({ id }) => id),
+        batch.map(({ id }) => id),
       ),
     );
   const teams = new Map<number | null, number[]>();
@@ -174,9 +174,9 @@ export function givenLabels(
 
 /** The label ids for the names in a payload; undefined if it does not mention labels. */
 export async function scopeOf(ctx: Context, lists: LabelLists): Promise<QueryLabels | undefined> {
-  const given = givenLabels(ctx, lists);
-  if (given === undefined) return undefined;
-  const { names, all } = given;
+  const scope = givenLabels(ctx, lists);
+  if (scope === undefined) return undefined;
+  const { names, all } = scope;
   const labels = await resolveLabelNames(ctx, names, "query", all ? "labels_include_all" : "labels_include_any");
   return { ids: labels.map(({ id }) => id), all };
 }

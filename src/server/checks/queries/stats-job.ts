@@ -22,15 +22,15 @@ export const queryStats: Job = {
     const plan = await loadPlan(services);
     const costs = new Map<number, Cost>();
     for (let last = 0; !signal.aborted; ) {
-      const some = await store.hostDetails.pick(["id", "pack_stats"], {
+      const hosts = await store.hostDetails.pick(["id", "pack_stats"], {
         where: gt("id", last),
         order: [{ column: "id", direction: "asc" }],
         limit: BATCH_SIZE,
       });
-      for (const { pack_stats } of some)
-        for (const one of ours(pack_stats)) note(costs, plan.named(one.name), one, random);
-      if (some.length < BATCH_SIZE) break;
-      last = some.at(-1)!.id;
+      for (const { pack_stats } of hosts)
+        for (const stats of ours(pack_stats)) note(costs, plan.named(stats.name), stats, random);
+      if (hosts.length < BATCH_SIZE) break;
+      last = hosts.at(-1)!.id;
     }
     if (!signal.aborted) await write(store, costs);
   },

@@ -68,8 +68,8 @@ export async function labelsOfQueries(
   store: Context["store"],
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, ShownLabels>> {
-  const found = new Map<number, ShownLabels>();
-  if (ids.length === 0) return found;
+  const shown = new Map<number, ShownLabels>();
+  if (ids.length === 0) return shown;
   const pairs = await store.queryLabels.list({ where: oneOf("query_id", ids) });
   const names = await labelNames(
     store,
@@ -78,30 +78,30 @@ export async function labelsOfQueries(
   for (const { query_id, label_id, requires_all } of pairs) {
     const label = names.get(label_id);
     if (!label) continue;
-    const lists = found.get(query_id) ?? { any: [], all: [] };
-    found.set(query_id, lists);
+    const lists = shown.get(query_id) ?? { any: [], all: [] };
+    shown.set(query_id, lists);
     lists[requires_all ? "all" : "any"].push({ id: label.id, name: label.name });
   }
-  return found;
+  return shown;
 }
 
 async function packsOfQueries(
   store: Context["store"],
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, Query["packs"]>> {
-  const found = new Map<number, Query["packs"]>();
-  if (ids.length === 0) return found;
+  const packsByQuery = new Map<number, Query["packs"]>();
+  if (ids.length === 0) return packsByQuery;
   const pairs = await store.scheduledQueries.pick(["query_id", "pack_id"], { where: oneOf("query_id", ids) });
-  if (pairs.length === 0) return found;
+  if (pairs.length === 0) return packsByQuery;
   const packs = new Map(
     (await store.packs.getMany([...new Set(pairs.map(({ pack_id }) => pack_id))])).map((pack) => [pack.id, pack]),
   );
   for (const { query_id, pack_id } of pairs) {
     const pack = packs.get(pack_id);
-    const known = found.get(query_id) ?? [];
-    if (!pack || known.some(({ id }) => id === pack_id)) continue;
+    const queryPacks = packsByQuery.get(query_id) ?? [];
+    if (!pack || queryPacks.some(({ id }) => id === pack_id)) continue;
     const { id, name, description, platform, disabled, created_at, updated_at } = pack;
-    found.set(query_id, [...known, { id, name, description, platform, disabled, created_at, updated_at }]);
+    packsByQuery.set(query_id, [...queryPacks, { id, name, description, platform, disabled, created_at, updated_at }]);
   }
-  return found;
+  return packsByQuery;
 }

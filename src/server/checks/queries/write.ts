@@ -24,19 +24,19 @@ export interface NewQuery {
 }
 
 /** The names must be free. */
-export async function insertQueries(ctx: Context, given: readonly NewQuery[]): Promise<QueryRow[]> {
+export async function insertQueries(ctx: Context, queries: readonly NewQuery[]): Promise<QueryRow[]> {
   const { store, clock, user } = ctx;
-  for (const { columns } of given) admitQuery(ctx, columns);
-  if (given.some(({ columns, labels }) => columns.team_id !== null || labels.ids.length > 0)) checkLicenseRuns(ctx);
+  for (const { columns } of queries) admitQuery(ctx, columns);
+  if (queries.some(({ columns, labels }) => columns.team_id !== null || labels.ids.length > 0)) checkLicenseRuns(ctx);
   const now = clock.iso();
   const author_id = user.kind === "user" ? user.id : null;
   const rows: QueryRow[] = [];
-  for await (const some of parts(given)) {
-    const made = await store.queries.insertMany(
-      some.map(({ columns }) => ({ ...columns, created_at: now, updated_at: now, author_id })),
+  for await (const batch of parts(queries)) {
+    const created = await store.queries.insertMany(
+      batch.map(({ columns }) => ({ ...columns, created_at: now, updated_at: now, author_id })),
     );
-    await store.queryLabels.insertMany(made.flatMap(({ id }, i) => labelRows(id, some[i]!.labels)));
-    rows.push(...made);
+    await store.queryLabels.insertMany(created.flatMap(({ id }, i) => labelRows(id, batch[i]!.labels)));
+    rows.push(...created);
   }
   return rows;
 }
@@ -61,7 +61,7 @@ export async function updateQueries(ctx: Context, changes: readonly QueryChange[
   for (const { before, set } of changes)
     admitQuery(ctx, { name: before.name, query: set.query ?? before.query, team_id: before.team_id });
   const rows: QueryRow[] = [];
-  for await (const some of parts(changes)) rows.push(...(await updatePart(ctx, some)));
+  for await (const batch of parts(changes)) rows.push(...(await updatePart(ctx, batch)));
   return rows;
 }
 
@@ -70,8 +70,8 @@ async function updatePart(ctx: Context, changes: readonly QueryChange[]): Promis
   const ids = changes.map(({ before }) => before.id);
   const now = clock.iso();
   const current = new Map<number, { id: number; label_id: number; requires_all: boolean }[]>(ids.map((id) => [id, []]));
-  for (const { query_id, ...one } of await store.queryLabels.list({ where: oneOf("query_id", ids) }))
-    current.get(query_id)?.push(one);
+  for (const { query_id, ...label } of await store.queryLabels.list({ where: oneOf("query_id", ids) }))
+    current.get(query_id)?.push(label);
   const labelsOf = (id: number): QueryLabels => ({
     ids: current.get(id)!.map(({ label_id }) => label_id),
     all: current.get(id)!.some(({ requires_all }) => requires_all),
@@ -94,7 +94,7 @@ async function updatePart(ctx: Context, changes: readonly QueryChange[]): Promis
   );
   const relabelled = changes.flatMap(({ before: { id }, labels }) => (labels === undefined ? [] : [{ id, labels }]));
   const gone = relabelled.flatMap(({ id, labels }) =>
-    current.get(id)!.filter((one) => !labels.ids.includes(one.label_id) || one.requires_all !== labels.all),
+    current.get(id)!.filter((label) => !labels.ids.includes(label.label_id) || label.requires_all !== labels.all),
   );
   if (gone.length > 0)
     await store.queryLabels.delete(
@@ -104,7 +104,7 @@ async function updatePart(ctx: Context, changes: readonly QueryChange[]): Promis
       ),
     );
   const isKept = (id: number, { label_id, requires_all }: { label_id: number; requires_all: boolean }) =>
-    current.get(id)!.some((one) => one.label_id === label_id && one.requires_all === requires_all);
+    current.get(id)!.some((label) => label.label_id === label_id && label.requires_all === requires_all);
   const fresh = relabelled.flatMap(({ id, labels }) => labelRows(id, labels).filter((row) => !isKept(id, row)));
   if (fresh.length > 0) checkLicenseRuns(ctx);
   await store.queryLabels.insertMany(fresh);
@@ -123,4 +123,4 @@ const columnsAfter = (before: QueryRow, set: QueryChange["set"]): QueryColumns &
 });
 
 const withoutUndefined = <T extends object>(value: T): T =>
-  Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as T;
+  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;

@@ -2,7 +2,7 @@
 
 import { isRecord } from "../../../text/record.ts";
 import { compareDevices } from "../../automations/conditional-access/compliance/inventory.ts";
-import { createCarveIntake } from "../../checks/carves/intake.ts";
+import { CarveIntake } from "../../checks/carves/intake.ts";
 import { createPolicyCache } from "../../checks/policies/cache.ts";
 import { createFailureIntake } from "../../checks/queries/failures.ts";
 import { createForwarding } from "../../checks/queries/forwarding.ts";
@@ -93,10 +93,10 @@ async function startAgent(services: Services): Promise<Agent> {
   const failures = createFailureIntake(services, plans);
   const intake = createLogIntake(services, {
     forwarded: createForwarding(plans),
-    report: reports.take,
+    report: (host, lines) => reports.storeReports(host, lines),
     failures: failures.take,
   });
-  const carves = createCarveIntake(services, async (key) =>
+  const carves = new CarveIntake(services, async (key) =>
     key.length > KEY_MAX ? null : ((cache.cached(key) ?? (await cache.find(key)))?.id ?? null),
   );
   const seen = createSeenBuffer(services);

@@ -213,7 +213,9 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 /** The changes that no activity covers yet. */
 export const uncovered = (changes: readonly ConfigChange[], recorded: readonly RecordedChange[]): ConfigChange[] => {
   const paths = recorded.flatMap(({ of }) => of);
-  return changes.filter(({ path }) => !paths.some((one) => path === one || path.startsWith(`${one}.`)));
+  return changes.filter(
+    ({ path }) => !paths.some((recordedPath) => path === recordedPath || path.startsWith(`${recordedPath}.`)),
+  );
 };
 
 interface Pair {

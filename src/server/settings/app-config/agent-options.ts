@@ -56,26 +56,26 @@ export const defaultAgentOptions: AgentOptions = {
 const under = (at: string, key: string): string => (at === "" ? key : `${at}.${key}`);
 
 /** Returns the options if they are valid. 400 otherwise. */
-export function parseAgentOptions(given: unknown, checks: AgentOptionChecks): AgentOptions {
-  if (!isRecord(given)) throw wrongType(checks.at || "agent_options", "object", given);
-  if (!checks.force) checkKeys(given, checks.at);
-  checkShape(given, checks.at);
+export function parseAgentOptions(input: unknown, checks: AgentOptionChecks): AgentOptions {
+  if (!isRecord(input)) throw wrongType(checks.at || "agent_options", "object", input);
+  if (!checks.force) checkKeys(input, checks.at);
+  checkShape(input, checks.at);
   // Every key was checked, or `force` was given. Parsing drops the keys that have no meaning anywhere.
-  return AgentOptions.parse(given);
+  return AgentOptions.parse(input);
 }
 
 /** Refused even with `force`: the server could not build an agent configuration from such options. */
-function checkShape(given: Record<string, unknown>, at: string): void {
+function checkShape(input: Record<string, unknown>, at: string): void {
   for (const key of ["config", "overrides", "command_line_flags", "extensions", "update_channels"] as const)
-    checkObject(given[key], under(at, key));
-  checkTimeout(given.script_execution_timeout, under(at, "script_execution_timeout"));
-  const overrides = given.overrides as Record<string, unknown> | undefined;
+    checkObject(input[key], under(at, key));
+  checkTimeout(input.script_execution_timeout, under(at, "script_execution_timeout"));
+  const overrides = input.overrides as Record<string, unknown> | undefined;
   checkObject(overrides?.platforms, under(at, "overrides.platforms"));
   for (const [platform, config] of Object.entries(overrides?.platforms ?? {}))
     if (config !== null) checkObject(config, under(at, `overrides.platforms.${platform}`));
-  if (Buffer.byteLength(JSON.stringify(given)) > MAX_BYTES)
+  if (Buffer.byteLength(JSON.stringify(input)) > MAX_BYTES)
     throw badRequest("agent options are over 4 MiB", at || "base");
-  if (depth(given) > MAX_DEPTH) throw badRequest(`agent options are nested more than ${MAX_DEPTH} deep`, at || "base");
+  if (depth(input) > MAX_DEPTH) throw badRequest(`agent options are nested more than ${MAX_DEPTH} deep`, at || "base");
 }
 
 function checkObject(value: unknown, at: string): void {
@@ -87,8 +87,8 @@ const depth = (value: unknown): number =>
     ? 1 + Object.values(value).reduce((most: number, inner) => Math.max(most, depth(inner)), 0)
     : 0;
 
-function checkKeys(given: Record<string, unknown>, at: string): void {
-  for (const [key, value] of Object.entries(given)) {
+function checkKeys(input: Record<string, unknown>, at: string): void {
+  for (const [key, value] of Object.entries(input)) {
     const here = under(at, key);
     if (key === "config") checkConfig(value, here);
     else if (key === "overrides") checkOverrides(value, here);
@@ -120,7 +120,7 @@ function checkTexts(value: unknown, at: string, allowed: AllowedTexts): void {
 
 function checkExtensions(value: unknown, at: string): void {
   if (!isRecord(value)) throw wrongType(at, "object", value);
-  for (const [name, one] of Object.entries(value)) checkTexts(one, under(at, name), extension);
+  for (const [name, paths] of Object.entries(value)) checkTexts(paths, under(at, name), extension);
 }
 
 const LONGEST_SCRIPT = 3600;

@@ -20,10 +20,10 @@ const ticketing = (
  * At most one automation of a kind may be enabled. The error is reported for the last enabled one in a section that
  * this change sets.
  */
-function onlyOne(kind: string, switches: readonly Switch[], given: Record<string, unknown>): FieldError[] {
+function onlyOne(kind: string, switches: readonly Switch[], change: Record<string, unknown>): FieldError[] {
   const on = switches.filter(([, enabled]) => enabled).map(([path]) => path);
   if (on.length < 2) return [];
-  const name = on.findLast((path) => given[path.split(".")[0]!] !== undefined);
+  const name = on.findLast((path) => change[path.split(".")[0]!] !== undefined);
   if (name === undefined) return [];
   const others = on.filter((path) => path !== name).join(", ");
   return [{ name, reason: `only one ${kind} automation can be enabled at a time; already enabled: ${others}` }];
@@ -31,7 +31,7 @@ function onlyOne(kind: string, switches: readonly Switch[], given: Record<string
 
 /** `serverUrl`: that of the server's own settings, which counts while the configuration has none. */
 export function betweenSections(
-  { before, after, given }: { before: SectionValues; after: SectionValues; given: Record<string, unknown> },
+  { before, after, change }: { before: SectionValues; after: SectionValues; change: Record<string, unknown> },
   serverUrl: string,
 ): FieldError[] {
   const sections = sectionsOf(after);
@@ -47,7 +47,7 @@ export function betweenSections(
         ],
         ...ticketing(integrations, "enable_software_vulnerabilities"),
       ],
-      given,
+      change,
     ),
     ...onlyOne(
       "failing policies",
@@ -58,10 +58,10 @@ export function betweenSections(
         ],
         ...ticketing(integrations, "enable_failing_policies"),
       ],
-      given,
+      change,
     ),
   ];
-  errors.push(...mailProblems(sectionsOf(before), sections, given));
+  errors.push(...mailProblems(sectionsOf(before), sections, change));
   if (integrations.conditional_access_enabled && !isConnected(access))
     errors.push({
       name: "integrations.conditional_access_enabled",
@@ -71,12 +71,12 @@ export function betweenSections(
 }
 
 /** Reported for the setting that this change sets: mails are turned on, or the mail server off. */
-function mailProblems(before: ConfigSections, after: ConfigSections, given: Record<string, unknown>): FieldError[] {
+function mailProblems(before: ConfigSections, after: ConfigSections, change: Record<string, unknown>): FieldError[] {
   const of = ({ webhook_settings, smtp_settings }: ConfigSections): FieldError[] =>
     mailServerProblems(webhook_settings.failing_policies_mail, smtp_settings);
   const problems = of(after);
   if (problems.length === 0) return [];
-  if (given.webhook_settings !== undefined) return under("webhook_settings.failing_policies_mail", problems);
+  if (change.webhook_settings !== undefined) return under("webhook_settings.failing_policies_mail", problems);
   const reason = "failing policies are mailed: turn off webhook_settings.failing_policies_mail first";
   return of(before).length === 0 ? [{ name: "smtp_settings.enable_smtp", reason }] : [];
 }

@@ -26,7 +26,7 @@ export async function ownCertificates({ settings, log }: Pick<Context, "settings
 
 /** Only the certificates: the file may also contain the private key. */
 function certificatesOf(pem: string): string {
-  const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
-  if (!found) throw new Error("no PEM certificate");
-  return `${found.join("\n")}\n`;
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
+  if (!blocks) throw new Error("no PEM certificate");
+  return `${blocks.join("\n")}\n`;
 }

@@ -36,7 +36,7 @@ export interface ChangeOptions {
   readonly between?: (change: {
     readonly before: SectionValues;
     readonly after: SectionValues;
-    readonly given: Record<string, unknown>;
+    readonly change: Record<string, unknown>;
   }) => FieldError[];
 }
 
@@ -53,7 +53,7 @@ export function changed(
   options: ChangeOptions,
 ): Map<string, object> {
   checkKeys(sections, change);
-  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null));
+  const sent = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null));
   const errors: FieldError[] = [];
   const after = new Map(
     sections.map((section): [string, object] => {
@@ -61,13 +61,13 @@ export function changed(
       const { overwrite } = options;
       const isReset = typeof overwrite === "boolean" ? overwrite : overwrite.has(section.name);
       const base = isReset ? reset(section, old) : old;
-      if (given[section.name] === undefined) return [section.name, base];
-      const changed = changedSection(section, { base, old, isReset, given: given[section.name] }, options);
+      if (sent[section.name] === undefined) return [section.name, base];
+      const changed = changedSection(section, { base, old, isReset, change: sent[section.name] }, options);
       errors.push(...within(section.name, changed.errors));
       return [section.name, changed.value];
     }),
   );
-  errors.push(...(options.between?.({ before, after, given }) ?? []));
+  errors.push(...(options.between?.({ before, after, change: sent }) ?? []));
   if (errors.length > 0) throw invalidFields(errors);
   return after;
 }
@@ -84,7 +84,8 @@ function checkKeys(sections: readonly Section[], change: Record<string, unknown>
   if (unknown.length > 0) throw unsupported("key", unknown);
 }
 
-const spelledFor = (section: Section, given: unknown): unknown => (isRecord(given) ? section.respell(given) : given);
+const spelledFor = (section: Section, change: unknown): unknown =>
+  isRecord(change) ? section.respell(change) : change;
 
 /** The defaults, except that read-only fields keep their values. */
 const reset = (section: Section, old: object): object =>
@@ -92,10 +93,10 @@ const reset = (section: Section, old: object): object =>
 
 function changedSection(
   section: Section,
-  { base, old, isReset, given }: { base: object; old: object; isReset: boolean; given: unknown },
+  { base, old, isReset, change }: { base: object; old: object; isReset: boolean; change: unknown },
   options: ChangeOptions,
 ): { value: object; errors: FieldError[] } {
-  const spelled = spelledFor(section, given);
+  const spelled = spelledFor(section, change);
   const shown = Object.keys(section.returned).reduce((left, path) => without(left, path), spelled);
   const sent = section.whole ? withoutNullFields(shown) : withoutUnset(section.schema, shown);
   const { input, errors } = unmasked(section, sent, old);
@@ -114,9 +115,9 @@ function changedSection(
   return { value, errors };
 }
 
-function readOnlyErrors({ returned }: Section, given: unknown, old: object): FieldError[] {
+function readOnlyErrors({ returned }: Section, change: unknown, old: object): FieldError[] {
   return Object.entries(returned).flatMap(([name, why]) => {
-    const value = getPath(given, name) ?? undefined;
+    const value = getPath(change, name) ?? undefined;
     return value === undefined || isDeepStrictEqual(value, getPath(old, name))
       ? []
       : [{ name, reason: `is read-only: ${why}` }];
@@ -147,7 +148,7 @@ function premiumErrors(
     .filter((path) => {
       const value = getPath(sent, path);
       const same = [getPath(old, path), getPath(section.defaults, path)];
-      return !isOff(value) && !same.some((one) => isDeepStrictEqual(value, one));
+      return !isOff(value) && !same.some((stored) => isDeepStrictEqual(value, stored));
     })
     .map((name) => ({ name, reason }));
 }

@@ -18,17 +18,17 @@ export const wrongType = (path: string, expected: string, value: unknown) =>
  * Returns `base` with the given fields changed. Objects with named fields are merged. Everything else (texts,
  * numbers, lists, free-form maps) is replaced. 400 for an unknown key or a wrong type, 422 for a value out of bounds.
  */
-export function merge(schema: z.ZodType, base: unknown, given: unknown, path: string): unknown {
+export function merge(schema: z.ZodType, base: unknown, change: unknown, path: string): unknown {
   const inner = unwrapped(schema);
-  if (inner instanceof z.ZodArray && Array.isArray(given)) {
-    for (const [i, entry] of given.entries()) checkKeys(inner.element as z.ZodType, entry, `${path}.${i}`);
-    return leaf(schema, given, path);
+  if (inner instanceof z.ZodArray && Array.isArray(change)) {
+    for (const [i, entry] of change.entries()) checkKeys(inner.element as z.ZodType, entry, `${path}.${i}`);
+    return leaf(schema, change, path);
   }
-  if (!(inner instanceof z.ZodObject) || (given === null && schema.safeParse(null).success))
-    return leaf(schema, given, path);
-  if (!isRecord(given)) throw wrongType(path, "object", given);
+  if (!(inner instanceof z.ZodObject) || (change === null && schema.safeParse(null).success))
+    return leaf(schema, change, path);
+  if (!isRecord(change)) throw wrongType(path, "object", change);
   const result: Json = isRecord(base) ? { ...base } : {};
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of Object.entries(change)) {
     const at = `${path}.${key}`;
     if (!Object.hasOwn(inner.shape, key)) throw unsupportedKey(at, Object.keys(inner.shape));
     result[key] = merge(inner.shape[key] as z.ZodType, result[key], value, at);
@@ -37,12 +37,12 @@ export function merge(schema: z.ZodType, base: unknown, given: unknown, path: st
 }
 
 /** A change without the fields that are null, where null is no value of the field: null means that it is not given. */
-export function withoutUnset(schema: z.ZodType, given: unknown): unknown {
+export function withoutUnset(schema: z.ZodType, change: unknown): unknown {
   const inner = unwrapped(schema);
-  if (inner instanceof z.ZodArray) return withoutNulls(inner, given);
-  if (!(inner instanceof z.ZodObject) || !isRecord(given)) return given;
+  if (inner instanceof z.ZodArray) return withoutNulls(inner, change);
+  if (!(inner instanceof z.ZodObject) || !isRecord(change)) return change;
   return Object.fromEntries(
-    Object.entries(given).flatMap(([key, value]) => {
+    Object.entries(change).flatMap(([key, value]) => {
       const field = Object.hasOwn(inner.shape, key) ? (inner.shape[key] as z.ZodType) : null;
       if (field === null) return [[key, value]];
       return value === null && !field.safeParse(null).success ? [] : [[key, withoutUnset(field, value)]];
@@ -51,31 +51,31 @@ export function withoutUnset(schema: z.ZodType, given: unknown): unknown {
 }
 
 /** Refuses unknown keys in list entries first, because entries are parsed as a whole, which drops unknown keys. */
-function checkKeys(schema: z.ZodType, given: unknown, path: string): void {
+function checkKeys(schema: z.ZodType, change: unknown, path: string): void {
   const inner = unwrapped(schema);
-  if (!(inner instanceof z.ZodObject) || !isRecord(given)) return;
-  for (const key of Object.keys(given))
+  if (!(inner instanceof z.ZodObject) || !isRecord(change)) return;
+  for (const key of Object.keys(change))
     if (!Object.hasOwn(inner.shape, key)) throw unsupportedKey(`${path}.${key}`, Object.keys(inner.shape));
 }
 
 /** Merges two well-formed values: objects are merged, everything else is replaced. */
-export const mergedValues = (base: unknown, given: unknown): unknown =>
-  given === undefined
+export const mergedValues = (base: unknown, change: unknown): unknown =>
+  change === undefined
     ? base
-    : isRecord(base) && isRecord(given)
+    : isRecord(base) && isRecord(change)
       ? Object.fromEntries([
           ...Object.entries(base),
-          ...Object.entries(given).map(([key, value]) => [key, mergedValues(base[key], value)]),
+          ...Object.entries(change).map(([key, value]) => [key, mergedValues(base[key], value)]),
         ])
-      : given;
+      : change;
 
 function unwrapped(schema: z.ZodType): z.ZodType {
   const { def } = schema;
   return "innerType" in def ? unwrapped(def.innerType as z.ZodType) : schema;
 }
 
-function leaf(schema: z.ZodType, given: unknown, path: string): unknown {
-  const result = schema.safeParse(given, { reportInput: true });
+function leaf(schema: z.ZodType, input: unknown, path: string): unknown {
+  const result = schema.safeParse(input, { reportInput: true });
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;
   const at = [path, ...issue.path.map(String)].join(".");
@@ -89,10 +89,10 @@ const keysOf = (path: Path): readonly string[] => (typeof path === "string" ? pa
 
 /** The value at the path, through objects and lists. */
 export function getPath(value: unknown, path: Path): unknown {
-  let found = value;
+  let part = value;
   for (const key of keysOf(path))
-    found = (isRecord(found) || Array.isArray(found)) && Object.hasOwn(found, key) ? (found as Json)[key] : undefined;
-  return found;
+    part = (isRecord(part) || Array.isArray(part)) && Object.hasOwn(part, key) ? (part as Json)[key] : undefined;
+  return part;
 }
 
 /** A copy with the value at the path set. Unchanged if the path does not exist. */

@@ -30,11 +30,11 @@ export async function readSections(store: ServerTx, sections: readonly Section[]
     ),
   });
   return new Map(
-    sections.map((one) => [
-      one.name,
+    sections.map((section) => [
+      section.name,
       sectionValue(
-        one,
-        rows.find((row) => row.section === one.name),
+        section,
+        rows.find((row) => row.section === section.name),
       ),
     ]),
   );

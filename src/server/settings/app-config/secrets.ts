@@ -57,15 +57,15 @@ const unknownMask = (identity: readonly string[]): string =>
 
 /** The path of the secret in the old section: entries of lists may have moved. */
 function pathInOld(section: Section, input: unknown, old: object, path: readonly string[]): readonly string[] | null {
-  const found = listAt(section, path);
-  if (!found) return path;
-  const list = found[0].split(".");
+  const place = listAt(section, path);
+  if (!place) return path;
+  const list = place[0].split(".");
   const [index, ...rest] = path.slice(list.length) as [string, ...string[]];
-  const identity = (entry: unknown) => found[1].map((field) => getPath(entry, field));
-  const wanted = identity(getPath(input, [...list, index]));
+  const identity = (entry: unknown) => place[1].map((field) => getPath(entry, field));
+  const sent = identity(getPath(input, [...list, index]));
   const olds = getPath(old, list);
   if (!Array.isArray(olds)) return null;
-  const at = olds.findIndex((entry) => isRecord(entry) && isDeepStrictEqual(identity(entry), wanted));
+  const at = olds.findIndex((entry) => isRecord(entry) && isDeepStrictEqual(identity(entry), sent));
   return at === -1 ? null : [...list, String(at), ...rest];
 }
 

@@ -37,11 +37,11 @@ export interface Section<T extends object = object> {
    */
   readonly whole: boolean;
   /** Converts alternative spellings of a change to the stored ones. */
-  respell(given: Json): unknown;
+  respell(change: Json): unknown;
   /** Checks a change before it is merged (throws 400). */
-  checkInput(given: unknown, options: { force: boolean }): void;
+  checkInput(change: unknown, options: { force: boolean }): void;
   /** Fills in fields of the merged section that follow from its other fields. */
-  complete(value: T, given: unknown, before: T): T;
+  complete(value: T, change: unknown, before: T): T;
   /** The rules that the resulting section violates. Names are paths within the section. */
   check(value: T): FieldError[];
   visibleTo(user: Viewer): boolean;
@@ -49,7 +49,7 @@ export interface Section<T extends object = object> {
 
 /** Creates a section. By default it has no secrets or rules, and every reader of the configuration sees it. */
 export const section = <T extends object>(
-  given: Pick<Section<T>, "name" | "schema" | "defaults"> & Partial<Section<T>>,
+  definition: Pick<Section<T>, "name" | "schema" | "defaults"> & Partial<Section<T>>,
 ): Section<T> => ({
   secrets: [],
   shown: [],
@@ -65,5 +65,5 @@ export const section = <T extends object>(
   complete: (value) => value,
   check: () => [],
   visibleTo: () => true,
-  ...given,
+  ...definition,
 });

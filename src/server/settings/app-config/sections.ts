@@ -41,8 +41,8 @@ export const sections: { readonly [K in keyof ConfigSections]: Section<ConfigSec
     defaults: defaultAgentOptions,
     whole: true,
     // Some clients send the object with the `spec` wrapper of the `svc apply` documents.
-    respell: (given) => (Object.keys(given).length === 1 && isRecord(given.spec) ? given.spec : given),
-    checkInput: (given, { force }) => void parseAgentOptions(given, { force, at: "agent_options" }),
+    respell: (change) => (Object.keys(change).length === 1 && isRecord(change.spec) ? change.spec : change),
+    checkInput: (change, { force }) => void parseAgentOptions(change, { force, at: "agent_options" }),
     visibleTo: (user) => may(user, "config:read_secrets", null),
   }),
   yara_rules: yaraRules,

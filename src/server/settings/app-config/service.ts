@@ -64,34 +64,34 @@ export type IntegrationsChanged = (inside: Context, left: Integrations) => Promi
 
 export async function modifyConfig(
   ctx: Context,
-  given: Record<string, unknown>,
+  change: Record<string, unknown>,
   query: Changing & { readonly integrationsChanged: IntegrationsChanged },
 ): Promise<AppConfig> {
-  await askServices(ctx, given, query);
+  await askServices(ctx, change, query);
   return inTurn(ctx, async (inside) => {
-    await checkReadOnly(inside, given);
-    return viewConfig(inside, await changeSections(inside, given, query));
+    await checkReadOnly(inside, change);
+    return viewConfig(inside, await changeSections(inside, change, query));
   });
 }
 
 /** 422 for read-only parts with other values than those that are shown. */
-async function checkReadOnly(inside: Context, given: Record<string, unknown>): Promise<void> {
-  const sent = Object.keys(readOnly).filter((name) => (given[name] ?? undefined) !== undefined);
+async function checkReadOnly(inside: Context, change: Record<string, unknown>): Promise<void> {
+  const sent = Object.keys(readOnly).filter((name) => (change[name] ?? undefined) !== undefined);
   if (sent.length === 0) return;
   const shown = (await getConfig(inside)) as Record<string, unknown>;
   const errors = sent
-    .filter((name) => !isPartOf(given[name], shown[name]))
+    .filter((name) => !isPartOf(change[name], shown[name]))
     .map((name) => ({ name, reason: `is read-only: ${readOnly[name]}` }));
   if (errors.length > 0) throw invalidFields(errors);
 }
 
 async function changeSections(
   inside: Context,
-  given: Record<string, unknown>,
+  change: Record<string, unknown>,
   query: Changing & { readonly integrationsChanged?: IntegrationsChanged },
 ): Promise<SectionValues> {
   const before = await readSections(inside.store, allSections);
-  const after = sectionsAfter(inside, before, given, query);
+  const after = sectionsAfter(inside, before, change, query);
   if (isOtherTeam(before, after)) await checkDefaultTeam(inside, after);
   await writeChange(inside, before, after, query);
   return after;
@@ -103,11 +103,11 @@ async function changeSections(
  */
 export const changeSettings = (
   ctx: Context,
-  given: Readonly<Record<string, unknown>>,
+  change: Readonly<Record<string, unknown>>,
   also: (store: ServerTx) => Promise<unknown> = async () => {},
 ): Promise<void> =>
   inTurn(ctx, async (inside) => {
-    await changeSections(inside, given, { force: false, overwrite: false });
+    await changeSections(inside, change, { force: false, overwrite: false });
     await also(inside.store);
   });
 
@@ -118,9 +118,9 @@ export const setMdmSettings = (ctx: Context, mdm: Readonly<Record<string, unknow
 export const sectionsAfter = (
   ctx: Context,
   before: SectionValues,
-  given: Record<string, unknown>,
+  change: Record<string, unknown>,
   options: Changing,
-): Map<string, object> => changed(allSections, before, given, { ...options, ...rulesOf(ctx) });
+): Map<string, object> => changed(allSections, before, change, { ...options, ...rulesOf(ctx) });
 
 const defaultTeam = (values: SectionValues): string =>
   (values.get("mdm") as ConfigSections["mdm"]).windows_automatic_enrollment.default_team;
@@ -160,8 +160,8 @@ async function checkChange(
 ): Promise<void> {
   const errors: FieldError[] = [];
   for (const { name, outbound } of allSections) {
-    const found = await blockedFields(ctx.settings, outbound, before.get(name), after.get(name));
-    errors.push(...under(name, found));
+    const blocked = await blockedFields(ctx.settings, outbound, before.get(name), after.get(name));
+    errors.push(...under(name, blocked));
   }
   const [was, is] = [before, after].map((values) => values.get("smtp_settings") as ConfigSections["smtp_settings"]);
   const reason = was!.server === is!.server ? null : await blockedServer(ctx.settings, is!.server);
@@ -197,11 +197,11 @@ async function keepMail(
  * Checks with the ticket trackers that they accept tickets, and with identity providers that their metadata can be used
  * (422 if not). It uses the network, so it runs before the transaction.
  */
-export async function askServices(ctx: Context, given: Record<string, unknown>, options: Changing): Promise<void> {
-  const asked = [given.integrations, given.sso_settings, given.mdm];
-  if (asked.every((section) => section === undefined) || options.force || !ctx.settings.check_integrations) return;
+export async function askServices(ctx: Context, change: Record<string, unknown>, options: Changing): Promise<void> {
+  const sections = [change.integrations, change.sso_settings, change.mdm];
+  if (sections.every((section) => section === undefined) || options.force || !ctx.settings.check_integrations) return;
   const before = await readSections(ctx.store, allSections);
-  const after = sectionsAfter(ctx, before, given, options);
+  const after = sectionsAfter(ctx, before, change, options);
   const trackers = [before, after].map((values) => values.get("integrations") as Integrations) as [
     Integrations,
     Integrations,
@@ -213,12 +213,12 @@ export async function askServices(ctx: Context, given: Record<string, unknown>, 
 /** Sets the given fields by the same rules as PATCH /config. The caller records the activity. */
 export const setConfig = (
   ctx: Context,
-  given: { readonly [K in keyof ConfigSections]?: Partial<ConfigSections[K]> },
+  change: { readonly [K in keyof ConfigSections]?: Partial<ConfigSections[K]> },
 ): Promise<void> =>
   inTurn(ctx, async (inside) => {
     const before = await readSections(inside.store, allSections);
     const options = { force: false, overwrite: false, ...rulesOf(ctx) };
-    await write(inside, before, changed(allSections, before, given, options));
+    await write(inside, before, changed(allSections, before, change, options));
   });
 
 /**
@@ -227,11 +227,11 @@ export const setConfig = (
  */
 export async function setReturned(
   inside: Context,
-  given: { readonly [K in "mdm" | "conditional_access"]?: Partial<ConfigSections[K]> },
+  change: { readonly [K in "mdm" | "conditional_access"]?: Partial<ConfigSections[K]> },
 ) {
   const before = await readSections(inside.store, allSections);
   const after = new Map(before);
-  for (const [name, fields] of Object.entries(given)) after.set(name, { ...before.get(name), ...fields });
+  for (const [name, fields] of Object.entries(change)) after.set(name, { ...before.get(name), ...fields });
   await write(inside, before, after);
 }
 

@@ -10,10 +10,10 @@ import { testLetter } from "../../platform/mail/messages.ts";
 import { sections } from "./sections.ts";
 
 /** Sends a test mail with the stored or the given settings, even if mail is disabled. */
-export async function testMail(ctx: Context, given: TestMail): Promise<{ sent_to: string }> {
-  const to = addressOf(given.to ?? ctx.user.email);
+export async function testMail(ctx: Context, input: TestMail): Promise<{ sent_to: string }> {
+  const to = addressOf(input.to ?? ctx.user.email);
   const { smtp_settings: stored } = await ctx.config.current();
-  const smtp = given.smtp_settings === undefined ? stored : tried(stored, given.smtp_settings);
+  const smtp = input.smtp_settings === undefined ? stored : tried(stored, input.smtp_settings);
   if (!isUsable(smtp))
     throw invalid(
       `smtp_settings.${smtp.server === "" ? "server" : "sender_address"}`,
@@ -32,9 +32,9 @@ function addressOf(text: string): string {
 }
 
 /** The stored settings, overridden by the given ones. */
-function tried(stored: SmtpSettings, given: Partial<SmtpSettings>): SmtpSettings {
-  const isStored = given.password === undefined || isMask(given.password);
-  const settings = { ...stored, ...given, password: isStored ? stored.password : given.password! };
+function tried(stored: SmtpSettings, change: Partial<SmtpSettings>): SmtpSettings {
+  const isStored = change.password === undefined || isMask(change.password);
+  const settings = { ...stored, ...change, password: isStored ? stored.password : change.password! };
   // The stored password must not be sent to a different server.
   const isMoved = settings.server !== stored.server || settings.port !== stored.port;
   if (isStored && isMoved && stored.password !== "")

@@ -51,12 +51,12 @@ const offered = ({ versions }: VersionList, platform: UpdatePlatform, today: str
   );
 
 const newestFirst = (versions: readonly AppleVersion[]): AppleVersion[] =>
-  [...versions].sort((one, other) =>
-    isOlder(one.version, other.version)
+  [...versions].sort((version, other) =>
+    isOlder(version.version, other.version)
       ? 1
-      : isOlder(other.version, one.version)
+      : isOlder(other.version, version.version)
         ? -1
-        : one.posted.localeCompare(other.posted),
+        : version.posted.localeCompare(other.posted),
   );
 
 type Updates = Pick<MdmSettings, "macos_updates" | "ios_updates" | "ipados_updates">;
@@ -85,10 +85,10 @@ export async function versionProblems(
   const [list] = await store.appleVersionLists.list({});
   if (!list || clock.now() - Date.parse(list.read_at) > CURRENT) return [];
   return changed.flatMap((name): FieldError[] => {
-    const known = newestFirst(offered(list, platformOf[name], clock.iso().slice(0, 10)));
+    const versions = newestFirst(offered(list, platformOf[name], clock.iso().slice(0, 10)));
     const { minimum_version: version } = after[name];
-    if (known.length === 0 || known.some((one) => isSameVersion(one.version, version))) return [];
-    const shown = [...new Set(known.map((one) => one.version))].slice(0, SHOWN).join(", ");
+    if (versions.length === 0 || versions.some((offer) => isSameVersion(offer.version, version))) return [];
+    const shown = [...new Set(versions.map((offer) => offer.version))].slice(0, SHOWN).join(", ");
     const reason =
       `cannot be ${version}: the vendor does not offer this version. Use one that it offers (${shown}), or run ` +
       "`svc jobs run apple_versions` to read its list again.";
@@ -96,4 +96,4 @@ export async function versionProblems(
   });
 }
 
-const isSameVersion = (one: string, other: string): boolean => !isOlder(one, other) && !isOlder(other, one);
+const isSameVersion = (version: string, other: string): boolean => !isOlder(version, other) && !isOlder(other, version);

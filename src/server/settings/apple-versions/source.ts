@@ -36,22 +36,23 @@ export async function readVersions(
   if (status !== 200) throw new VersionListError(`the vendor's list was answered with status ${status}`);
   const reply = Reply.safeParse(jsonOf({ body }));
   if (!reply.success) throw new VersionListError("the vendor's list of versions is not as expected");
-  const found = new Map<string, AppleVersion>();
+  const versions = new Map<string, AppleVersion>();
   for (const sets of [reply.data.PublicAssetSets, reply.data.AssetSets])
-    for (const name of ["macOS", "iOS"] as const) for (const one of sets?.[name] ?? []) add(found, families[name], one);
-  if (found.size === 0) throw new VersionListError("the vendor's list contains no versions");
-  return [...found.values()];
+    for (const name of ["macOS", "iOS"] as const)
+      for (const asset of sets?.[name] ?? []) add(versions, families[name], asset);
+  if (versions.size === 0) throw new VersionListError("the vendor's list contains no versions");
+  return [...versions.values()];
 }
 
 /** The two sets mostly contain the same versions, for different devices. Entries that are not as expected are left out. */
-function add(found: Map<string, AppleVersion>, family: AppleVersion["family"], given: unknown): void {
-  const { data } = Entry.safeParse(given);
+function add(versions: Map<string, AppleVersion>, family: AppleVersion["family"], asset: unknown): void {
+  const { data } = Entry.safeParse(asset);
   if (!data) return;
   const posted = data.PostingDate.slice(0, 10);
   const key = `${family} ${data.ProductVersion} ${posted}`;
-  const before = found.get(key);
+  const before = versions.get(key);
   const expires = data.ExpirationDate?.slice(0, 10) ?? null;
-  found.set(key, {
+  versions.set(key, {
     family,
     version: data.ProductVersion,
     posted,
@@ -60,5 +61,5 @@ function add(found: Map<string, AppleVersion>, family: AppleVersion["family"], g
   });
 }
 
-const later = (one: string | null, other: string | null): string | null =>
-  one === null || other === null ? null : one > other ? one : other;
+const later = (time: string | null, other: string | null): string | null =>
+  time === null || other === null ? null : time > other ? time : other;

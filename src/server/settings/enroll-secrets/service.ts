@@ -52,10 +52,10 @@ export const secretsOf = async ({ store }: Pick<Context, "store">, teamId: numbe
   (await store.enrollSecrets.list({ where: eq("team_id", teamId) })).map(viewSecret);
 
 /** 422 on `secrets` for a list that no team may have, whatever the others have. */
-export function checkSecrets(given: SecretInputs): void {
-  if (given.length > MOST_SECRETS) throw invalid("secrets", `must not be more than ${MOST_SECRETS}`);
+export function checkSecrets(inputs: SecretInputs): void {
+  if (inputs.length > MOST_SECRETS) throw invalid("secrets", `must not be more than ${MOST_SECRETS}`);
   const seen = new Set<string>();
-  for (const { secret } of given) {
+  for (const { secret } of inputs) {
     if (secret.trim() === "") throw invalid("secrets", "must not be empty");
     if (/\p{Cc}|\p{Cs}/u.test(secret)) throw invalid("secrets", "must not contain control characters");
     if (seen.has(secret) && !isMask(secret)) throw invalid("secrets", "must differ from each other");
@@ -64,9 +64,9 @@ export function checkSecrets(given: SecretInputs): void {
 }
 
 /** Who may not read secrets sends back what it was shown: all masks together stand for all secrets that there are. */
-function unmasked(given: SecretInputs, existing: readonly SecretRow[]): string[] {
-  const plain = given.map(({ secret }) => secret).filter((secret) => !isMask(secret));
-  const masks = given.length - plain.length;
+function unmasked(inputs: SecretInputs, existing: readonly SecretRow[]): string[] {
+  const plain = inputs.map(({ secret }) => secret).filter((secret) => !isMask(secret));
+  const masks = inputs.length - plain.length;
   if (masks === 0) return plain;
   if (masks !== existing.length)
     throw invalid("secrets", "some are masked: give all of them, or their masks unchanged");
@@ -77,23 +77,23 @@ function unmasked(given: SecretInputs, existing: readonly SecretRow[]): string[]
  * Replaces the secrets of the team (null: the global ones) in the caller's transaction. Unchanged secrets keep their
  * creation time. Returns whether anything changed.
  */
-export async function replaceSecrets(ctx: Context, teamId: number | null, given: SecretInputs): Promise<boolean> {
-  checkSecrets(given);
+export async function replaceSecrets(ctx: Context, teamId: number | null, inputs: SecretInputs): Promise<boolean> {
+  checkSecrets(inputs);
   const existing = await ctx.store.enrollSecrets.list({ where: eq("team_id", teamId) });
-  const changed = await replaceAll(ctx, [{ teamId, existing, secrets: unmasked(given, existing) }]);
-  const isLimited = await setExpiries(ctx, teamId, given);
+  const changed = await replaceAll(ctx, [{ teamId, existing, secrets: unmasked(inputs, existing) }]);
+  const isLimited = await setExpiries(ctx, teamId, inputs);
   return changed.length > 0 || isLimited;
 }
 
 /** Sets until when the secrets are valid, where the change names it. Returns whether anything changed. */
-async function setExpiries({ store, clock }: Context, teamId: number | null, given: SecretInputs): Promise<boolean> {
+async function setExpiries({ store, clock }: Context, teamId: number | null, inputs: SecretInputs): Promise<boolean> {
   const now = clock.now();
-  const wanted = new Map(
-    given.flatMap(({ secret, expires_at }) => (expires_at === undefined ? [] : [[secret, expires_at]])),
+  const expiries = new Map(
+    inputs.flatMap(({ secret, expires_at }) => (expires_at === undefined ? [] : [[secret, expires_at]])),
   );
-  if (wanted.size === 0) return false;
+  if (expiries.size === 0) return false;
   const times = new Map<string, string | null>();
-  for (const [secret, time] of wanted) {
+  for (const [secret, time] of expiries) {
     if (time !== null && Date.parse(time) <= now) throw invalid("secrets", "expires_at must be in the future");
     times.set(secret, time === null ? null : isoAt(Date.parse(time)));
   }
@@ -121,34 +121,39 @@ export interface Replacement {
  */
 export async function replaceAll(
   ctx: Context,
-  given: readonly Replacement[],
+  replacements: readonly Replacement[],
   leaving: readonly number[] = [],
-  refuse: (one: Replacement, reason: string) => Error = (_, reason) => invalid("secrets", reason),
+  refuse: (replacement: Replacement, reason: string) => Error = (_, reason) => invalid("secrets", reason),
 ): Promise<Replacement[]> {
   const { store } = ctx;
   const now = ctx.clock.iso();
-  const wanted = given.map((one) => ({ one, hashes: new Map(one.secrets.map((text) => [tokenHash(text), text])) }));
-  const teams = new Set([...given.map(({ teamId }) => teamId), ...leaving]);
+  const hashed = replacements.map((replacement) => ({
+    one: replacement,
+    hashes: new Map(replacement.secrets.map((text) => [tokenHash(text), text])),
+  }));
+  const teams = new Set([...replacements.map(({ teamId }) => teamId), ...leaving]);
   const holders = new Map<string, number | null>();
-  for await (const some of parts(wanted.flatMap(({ hashes }) => [...hashes.keys()])))
-    for (const row of await store.enrollSecrets.pick(["team_id", "secret_hash"], { where: oneOf("secret_hash", some) }))
+  for await (const batch of parts(hashed.flatMap(({ hashes }) => [...hashes.keys()])))
+    for (const row of await store.enrollSecrets.pick(["team_id", "secret_hash"], {
+      where: oneOf("secret_hash", batch),
+    }))
       holders.set(row.secret_hash!, row.team_id);
   const isTaken = (hash: string) => holders.has(hash) && !teams.has(holders.get(hash)!);
   const used = new Set<string>();
-  for (const { one, hashes } of wanted) {
-    if (hashes.size > MOST_SECRETS) throw refuse(one, `must not be more than ${MOST_SECRETS}`);
+  for (const { one: replacement, hashes } of hashed) {
+    if (hashes.size > MOST_SECRETS) throw refuse(replacement, `must not be more than ${MOST_SECRETS}`);
     for (const hash of hashes.keys()) {
       const isKnownTaken = isTaken(hash) && may(ctx.user, "enroll_secrets:read", holders.get(hash)!);
-      if (used.has(hash) || isKnownTaken) throw refuse(one, "a secret is already in use elsewhere");
+      if (used.has(hash) || isKnownTaken) throw refuse(replacement, "a secret is already in use elsewhere");
       used.add(hash);
     }
   }
-  const changes = wanted
-    .map(({ one, hashes }) => {
-      const existing = one.existing.map((row) => ({ ...row, hash: tokenHash(row.secret) }));
+  const changes = hashed
+    .map(({ one: replacement, hashes }) => {
+      const existing = replacement.existing.map((row) => ({ ...row, hash: tokenHash(row.secret) }));
       const kept = new Set(existing.map(({ hash }) => hash));
       return {
-        one,
+        one: replacement,
         gone: existing.filter(({ hash }) => !hashes.has(hash)).map(({ id }) => id),
         added: [...hashes].filter(([hash]) => !kept.has(hash)),
       };
@@ -156,13 +161,13 @@ export async function replaceAll(
     .filter(({ gone, added }) => gone.length + added.length > 0);
   if (changes.length === 0) return [];
   // First, so that what moves is free.
-  for await (const some of parts(changes.flatMap(({ gone }) => gone)))
-    await store.enrollSecrets.delete(oneOf("id", some));
+  for await (const batch of parts(changes.flatMap(({ gone }) => gone)))
+    await store.enrollSecrets.delete(oneOf("id", batch));
   if (leaving.length > 0) await store.enrollSecrets.delete(oneOf("team_id", leaving));
-  const rows = changes.flatMap(({ one, added }) =>
+  const rows = changes.flatMap(({ one: replacement, added }) =>
     added.map(([hash, secret]) => ({
       created_at: now,
-      team_id: one.teamId,
+      team_id: replacement.teamId,
       secret,
       secret_hash: isTaken(hash) ? null : hash,
       expires_at: null,
@@ -171,18 +176,18 @@ export async function replaceAll(
   for (const { team_id, secret_hash } of rows)
     if (secret_hash === null)
       ctx.log.warn({ team_id }, "an enroll secret of this team is one of another team's: its hosts enroll there");
-  for await (const some of parts(rows)) await store.enrollSecrets.insertMany(some);
+  for await (const batch of parts(rows)) await store.enrollSecrets.insertMany(batch);
   await store.notify(channels.enrollSecrets, "");
-  return changes.map(({ one }) => one);
+  return changes.map(({ one: replacement }) => replacement);
 }
 
 /** Runs `work` where no other server changes secrets: that a secret is used once is checked before it is written. */
 export const changingSecrets = <R>(ctx: Context, work: (inside: Context) => Promise<R>): Promise<R> =>
   ctx.store.tx((store) => work(within(ctx, store)), { lock: "enroll_secrets" });
 
-export async function setGlobalSecrets(ctx: Context, given: SecretInputs): Promise<Record<string, never>> {
+export async function setGlobalSecrets(ctx: Context, inputs: SecretInputs): Promise<Record<string, never>> {
   await changingSecrets(ctx, async (inside) => {
-    if (await replaceSecrets(inside, null, given))
+    if (await replaceSecrets(inside, null, inputs))
       await recordActivity(inside, "edited_enroll_secrets", { team_id: null, team_name: null });
   });
   return {};

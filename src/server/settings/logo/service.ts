@@ -61,9 +61,13 @@ async function setAddress(inside: Context, mode: LogoMode, address: string): Pro
   await writeChange(inside, before, new Map([...before, ["org_info", org_info]]));
 }
 
-export async function setLogo(ctx: Context, given: LogoMode | "all", file: StoredFile): Promise<Record<string, never>> {
+export async function setLogo(
+  ctx: Context,
+  choice: LogoMode | "all",
+  file: StoredFile,
+): Promise<Record<string, never>> {
   const type = checkLogo(await startOf(ctx, file.id, 12), "logo");
-  const modes = modesOf(given);
+  const modes = modesOf(choice);
   const addresses = await Promise.all(modes.map((mode) => addressOf(ctx, mode, file.sha256)));
   await changeSettings(
     ctx,
@@ -78,8 +82,8 @@ export async function setLogo(ctx: Context, given: LogoMode | "all", file: Store
 }
 
 /** Removes the logo, be it stored here or the address of one on another server. */
-export async function deleteLogo(ctx: Context, given: LogoMode | "all"): Promise<Record<string, never>> {
-  const modes = modesOf(given);
+export async function deleteLogo(ctx: Context, choice: LogoMode | "all"): Promise<Record<string, never>> {
+  const modes = modesOf(choice);
   await changeSettings(ctx, { org_info: Object.fromEntries(modes.map((mode) => [settings[mode], ""])) }, (store) =>
     store.logos.delete(oneOf("mode", [...modes])),
   );

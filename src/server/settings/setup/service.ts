@@ -26,29 +26,29 @@ export const hasUsers = async ({ store }: Pick<Context, "store">): Promise<boole
  */
 export async function createFirstAdmin(
   services: Omit<Context, "user" | "address" | "requestId">,
-  given: FirstAdmin,
+  input: FirstAdmin,
 ): Promise<{ user: UserRow; token: string }> {
   const ctx: Context = { ...services, user: service, address: "", requestId: "setup" };
-  const name = given.name.trim();
+  const name = input.name.trim();
   if (name === "") throw invalid("name", "must not be empty");
-  const email = cleanEmail(given.email);
-  checkPassword("password", given.password);
-  if (given.server_url && !isServerUrl(given.server_url)) throw invalid("server_url", NO_SERVER_URL);
+  const email = cleanEmail(input.email);
+  checkPassword("password", input.password);
+  if (input.server_url && !isServerUrl(input.server_url)) throw invalid("server_url", NO_SERVER_URL);
   if (await hasUsers(services)) throw alreadySetUp();
-  const passwordHash = await hashPassword(given.password);
-  return services.store.tx((store) => createIn(within(ctx, store), { ...given, name, email }, passwordHash), {
+  const passwordHash = await hashPassword(input.password);
+  return services.store.tx((store) => createIn(within(ctx, store), { ...input, name, email }, passwordHash), {
     lock: "users",
   });
 }
 
-async function createIn(ctx: Context, given: FirstAdmin, passwordHash: string) {
+async function createIn(ctx: Context, input: FirstAdmin, passwordHash: string) {
   if (await hasUsers(ctx)) throw alreadySetUp();
   const user = await addUser(
     ctx,
-    { name: given.name, email: given.email, password_hash: passwordHash },
+    { name: input.name, email: input.email, password_hash: passwordHash },
     { global: "admin", teams: new Map() },
   );
-  const { org_name, org_logo_url, server_url } = given;
+  const { org_name, org_logo_url, server_url } = input;
   await setConfig(ctx, {
     org_info: {
       ...(org_name === undefined ? {} : { org_name }),

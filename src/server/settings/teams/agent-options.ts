@@ -12,14 +12,14 @@ import { viewTeam } from "./view.ts";
 export async function setTeamAgentOptions(
   ctx: Context,
   id: number,
-  given: unknown,
+  input: unknown,
   query: { force: boolean },
 ): Promise<{ team: Team }> {
   return ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
       const team = await getTeamRow(inside, "teams:edit", id);
-      const options = given === null ? null : parseAgentOptions(given, { force: query.force, at: "" });
+      const options = input === null ? null : parseAgentOptions(input, { force: query.force, at: "" });
       await write(inside, team, options);
       return { team: await viewTeam(inside, { ...team, agent_options: options }) };
     },
@@ -33,9 +33,9 @@ const write = (ctx: Context, before: TeamRow, options: AgentOptions | null) =>
 /** Writes and announces the differences, in the caller's transaction, which must hold the lock "teams". */
 export async function writeAgentOptions(
   ctx: Context,
-  given: readonly { readonly before: TeamRow; readonly options: AgentOptions | null }[],
+  writes: readonly { readonly before: TeamRow; readonly options: AgentOptions | null }[],
 ): Promise<void> {
-  const changes = given.filter(({ before, options }) => !isDeepStrictEqual(options, before.agent_options));
+  const changes = writes.filter(({ before, options }) => !isDeepStrictEqual(options, before.agent_options));
   if (changes.length === 0) return;
   const now = ctx.clock.iso();
   await ctx.store.teams.updateEach(

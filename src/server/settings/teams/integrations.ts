@@ -34,8 +34,8 @@ type Ticketing = Pick<TeamIntegrations, "ticketing_a" | "ticketing_b">;
 
 function remaining(used: Ticketing, left: Integrations): Ticketing {
   const kept = <T extends object>(list: keyof Ticketing, entries: readonly T[]): T[] => {
-    const known = left[list].map((entry) => identityOf(list, entry));
-    return entries.filter((entry) => known.includes(identityOf(list, entry)));
+    const identities = left[list].map((entry) => identityOf(list, entry));
+    return entries.filter((entry) => identities.includes(identityOf(list, entry)));
   };
   return {
     ticketing_a: kept("ticketing_a", used.ticketing_a),

@@ -48,19 +48,19 @@ export const getNoTeam = async (ctx: Context): Promise<{ team: NoTeam }> => ({
   team: view(await noTeamSettings(ctx.store)),
 });
 
-export const modifyNoTeam = (ctx: Context, given: NoTeamChange): Promise<{ team: NoTeam }> =>
+export const modifyNoTeam = (ctx: Context, change: NoTeamChange): Promise<{ team: NoTeam }> =>
   ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
       const before = await noTeamSettings(store);
       const after: NoTeamSettings = {
         webhook_settings:
-          given.webhook_settings === null
+          change.webhook_settings === null
             ? noTeam.defaults.webhook_settings
-            : (mergedValues(before.webhook_settings, given.webhook_settings) as NoTeamSettings["webhook_settings"]),
-        integrations: mergedValues(before.integrations, given.integrations) as NoTeamSettings["integrations"],
+            : (mergedValues(before.webhook_settings, change.webhook_settings) as NoTeamSettings["webhook_settings"]),
+        integrations: mergedValues(before.integrations, change.integrations) as NoTeamSettings["integrations"],
       };
-      await changeNoTeam(inside, before, after, given);
+      await changeNoTeam(inside, before, after, change);
       return { team: view(after) };
     },
     { lock: "config" },
@@ -74,13 +74,13 @@ export async function changeNoTeam(
   inside: Context,
   before: NoTeamSettings,
   after: NoTeamSettings,
-  given: NoTeamChange,
+  change: NoTeamChange,
 ): Promise<boolean> {
   const [integrations, smtp_settings] = [
     await readSection(inside.store, sections.integrations),
     await readSection(inside.store, sections.smtp_settings),
   ];
-  const errors = automationProblems(after, given, { integrations, smtp_settings });
+  const errors = automationProblems(after, change, { integrations, smtp_settings });
   if (errors.length > 0) throw invalidFields(errors);
   await checkAddresses(inside, before, after);
   const changes = (Object.keys(after) as (keyof NoTeamSettings)[]).flatMap((at) =>

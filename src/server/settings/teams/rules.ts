@@ -22,28 +22,28 @@ import type { SettingsInput, WholeSettings } from "./settings.ts";
 interface Change {
   readonly before: WholeSettings;
   readonly after: WholeSettings;
-  readonly given: SettingsInput;
+  readonly change: SettingsInput;
   readonly config: ConfigSections;
   /** Whether settings can be turned on only while the device management that they need is on. */
   readonly isGated: boolean;
 }
 
 /** Checks only the given settings: existing ones stay valid if the organization's configuration has changed. */
-export function settingsProblems({ before, after, given, config, isGated }: Change): FieldError[] {
+export function settingsProblems({ before, after, change, config, isGated }: Change): FieldError[] {
   const errors: FieldError[] = [];
   const { host_expiry_enabled, host_expiry_window } = after.host_expiry_settings;
-  const reason = given.host_expiry_settings && expiryProblem(host_expiry_enabled, host_expiry_window);
+  const reason = change.host_expiry_settings && expiryProblem(host_expiry_enabled, host_expiry_window);
   if (reason) errors.push({ name: "host_expiry_settings.host_expiry_window", reason });
-  if (given.features) errors.push(...under("features", featuresSection.check(after.features)));
+  if (change.features) errors.push(...under("features", featuresSection.check(after.features)));
   const { host_status_webhook: status } = after.webhook_settings;
-  if (given.webhook_settings?.host_status_webhook && status)
+  if (change.webhook_settings?.host_status_webhook && status)
     errors.push(...under("webhook_settings.host_status_webhook", hostStatusProblems(status)));
-  errors.push(...automationProblems(after, given, config));
-  if (given.integrations) errors.push(...integrationProblems(after.integrations, config));
-  if (given.mdm)
+  errors.push(...automationProblems(after, change, config));
+  if (change.integrations) errors.push(...integrationProblems(after.integrations, config));
+  if (change.mdm)
     errors.push(
       ...under("mdm", [
-        ...elsewhereProblems(storedElsewhere, given.mdm, before.mdm),
+        ...elsewhereProblems(storedElsewhere, change.mdm, before.mdm),
         ...(isGated ? offProblems(before.mdm, after.mdm, config) : []),
         ...osSettingsProblems(after.mdm),
       ]),
@@ -56,21 +56,21 @@ type Automations = Pick<NoTeam, "webhook_settings" | "integrations">;
 /** Checks the failing-policies webhook and tickets, which hosts without a team have too. */
 export function automationProblems(
   { webhook_settings: hooks, integrations }: Automations,
-  given: { webhook_settings?: unknown; integrations?: unknown },
+  change: { webhook_settings?: unknown; integrations?: unknown },
   config: Pick<ConfigSections, "integrations" | "smtp_settings">,
 ): FieldError[] {
   const errors: FieldError[] = [];
   const hook = "webhook_settings.failing_policies_webhook";
-  if (given.webhook_settings) errors.push(...under(hook, failingPoliciesProblems(hooks.failing_policies_webhook)));
+  if (change.webhook_settings) errors.push(...under(hook, failingPoliciesProblems(hooks.failing_policies_webhook)));
   const mail = hooks.failing_policies_mail;
-  if (given.webhook_settings)
+  if (change.webhook_settings)
     errors.push(
       ...under("webhook_settings.failing_policies_mail", [
         ...failingPoliciesMailProblems(mail),
         ...mailServerProblems(mail, config.smtp_settings),
       ]),
     );
-  if (given.integrations) errors.push(...ticketingProblems(integrations, config));
+  if (change.integrations) errors.push(...ticketingProblems(integrations, config));
   const on = [
     ...(hooks.failing_policies_webhook.enable_failing_policies_webhook
       ? [`${hook}.enable_failing_policies_webhook`]
@@ -81,7 +81,7 @@ export function automationProblems(
       ),
     ),
   ];
-  const name = on.findLast((path) => given[path.split(".")[0] as keyof typeof given]);
+  const name = on.findLast((path) => change[path.split(".")[0] as keyof typeof change]);
   if (on.length > 1 && name !== undefined)
     errors.push({ name, reason: "only one failing policies automation can be enabled at a time" });
   return errors;
@@ -95,13 +95,13 @@ function ticketingProblems(
   config: Pick<ConfigSections, "integrations">,
 ): FieldError[] {
   return lists.flatMap((list) => {
-    const known = config.integrations[list].map((entry) => identityOf(list, entry));
+    const identities = config.integrations[list].map((entry) => identityOf(list, entry));
     const seen = new Set<string>();
     return integrations[list].flatMap((entry, i) => {
       const identity = identityOf(list, entry);
       const name = `integrations.${list}.${i}.url`;
       const keys = entryKeys[list].join(" and ");
-      if (!known.includes(identity))
+      if (!identities.includes(identity))
         return [{ name, reason: `the global configuration has no ${list} integration with this ${keys}` }];
       if (seen.has(identity)) return [{ name, reason: `another entry has the same ${keys}` }];
       seen.add(identity);

@@ -14,11 +14,11 @@ export async function teamSecrets(ctx: Context, id: number): Promise<EnrollSecre
 export async function setTeamSecrets(
   ctx: Context,
   id: number,
-  given: readonly { readonly secret: string; readonly expires_at?: string | null | undefined }[],
+  inputs: readonly { readonly secret: string; readonly expires_at?: string | null | undefined }[],
 ): Promise<EnrollSecret[] | null> {
   return changingSecrets(ctx, async (inside) => {
     const team = await getTeamRow(inside, "enroll_secrets:write", id);
-    if (await replaceSecrets(inside, id, given))
+    if (await replaceSecrets(inside, id, inputs))
       await recordActivity(inside, "edited_enroll_secrets", { team_id: id, team_name: team.name });
     const secrets = await secretsOf(inside, id);
     return secrets.length === 0 ? null : secrets;

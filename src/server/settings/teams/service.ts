@@ -33,17 +33,17 @@ export const getTeam = async (ctx: Context, id: number): Promise<{ team: Team }>
   team: await viewTeam(ctx, await getTeamRow(ctx, "teams:list", id)),
 });
 
-export async function createTeam(ctx: Context, given: CreateInput): Promise<{ team: Team }> {
-  const name = checkName(given.name);
+export async function createTeam(ctx: Context, input: CreateInput): Promise<{ team: Team }> {
+  const name = checkName(input.name);
   return changingSecrets(ctx, async (inside) => {
     const config = await readConfig(inside.store);
-    const settings = changedSettings(firstSettings(config), given, config);
+    const settings = changedSettings(firstSettings(config), input, config);
     await checkChange(inside, null, settings);
     await checkNameFree(inside, name);
-    const [team] = (await addTeams(inside, [{ name, description: given.description ?? "", settings }])) as [TeamRow];
-    if (given.secrets) {
+    const [team] = (await addTeams(inside, [{ name, description: input.description ?? "", settings }])) as [TeamRow];
+    if (input.secrets) {
       authorizeTeam(ctx, "enroll_secrets:write", team.id);
-      await replaceSecrets(inside, team.id, given.secrets);
+      await replaceSecrets(inside, team.id, input.secrets);
     }
     return { team: await viewTeam(inside, team) };
   });
@@ -56,8 +56,8 @@ export const firstSettings = ({ features }: Pick<ConfigSections, "features">): T
 });
 
 /** Inserts teams in the caller's transaction and records an activity for each. The names must be checked and free. */
-export async function addTeams(inside: Context, given: readonly NewTeam[]): Promise<TeamRow[]> {
-  const rows = await insertTeams(inside, given);
+export async function addTeams(inside: Context, teams: readonly NewTeam[]): Promise<TeamRow[]> {
+  const rows = await insertTeams(inside, teams);
   await recordActivities(
     inside,
     "created_team",
@@ -68,29 +68,29 @@ export async function addTeams(inside: Context, given: readonly NewTeam[]): Prom
 
 type NewTeam = Pick<TeamRow, "name" | "description" | "settings">;
 
-export async function insertTeams({ store, clock }: Context, given: readonly NewTeam[]): Promise<TeamRow[]> {
-  if (given.length === 0) return [];
+export async function insertTeams({ store, clock }: Context, teams: readonly NewTeam[]): Promise<TeamRow[]> {
+  if (teams.length === 0) return [];
   const now = clock.iso();
   const rows = await store.teams.insertMany(
-    given.map((team) => ({ created_at: now, updated_at: now, name_key: nameKey(team.name), ...team })),
+    teams.map((team) => ({ created_at: now, updated_at: now, name_key: nameKey(team.name), ...team })),
   );
   await store.notify(channels.teams, rows.length === 1 ? String(rows[0]!.id) : "*");
   return rows;
 }
 
-export async function modifyTeam(ctx: Context, id: number, given: ModifyInput): Promise<{ team: Team }> {
-  const name = given.name === undefined ? undefined : checkName(given.name);
+export async function modifyTeam(ctx: Context, id: number, change: ModifyInput): Promise<{ team: Team }> {
+  const name = change.name === undefined ? undefined : checkName(change.name);
   return changingSecrets(ctx, async (inside) => {
     const before = await getTeamRow(inside, "teams:edit", id);
     if (name !== undefined) await checkNameFree(inside, name, id);
     const team = await writeTeam(inside, before, {
-      description: given.description,
+      description: change.description,
       ...(name === undefined ? {} : { name, name_key: nameKey(name) }),
-      settings: await settingsAfter(inside, before, given),
+      settings: await settingsAfter(inside, before, change),
     });
-    if (given.secrets) {
+    if (change.secrets) {
       authorizeTeam(ctx, "enroll_secrets:write", id);
-      if (await replaceSecrets(inside, id, given.secrets))
+      if (await replaceSecrets(inside, id, change.secrets))
         await recordActivity(inside, "edited_enroll_secrets", { team_id: id, team_name: team.name });
     }
     return { team: await viewTeam(inside, team) };
@@ -101,10 +101,10 @@ export async function modifyTeam(ctx: Context, id: number, given: ModifyInput): 
 async function settingsAfter(
   inside: Context,
   team: TeamRow,
-  given: SettingsInput,
+  change: SettingsInput,
   { isGated = true } = {},
 ): Promise<WholeSettings> {
-  const after = changedSettings(team.settings, given, await readConfig(inside.store), { isGated });
+  const after = changedSettings(team.settings, change, await readConfig(inside.store), { isGated });
   await checkChange(inside, team, after);
   return after;
 }
@@ -129,13 +129,13 @@ async function writeTeam(inside: Context, before: TeamRow, set: TeamChange): Pro
 export async function setTeamSettings(
   ctx: Context,
   id: number,
-  given: SettingsInput,
+  change: SettingsInput,
   { isGated = true } = {},
 ): Promise<void> {
   await changingSecrets(ctx, async (inside) => {
     const before = await inside.store.teams.get(id);
     if (!before) throw notFound("team", id);
-    await writeTeam(inside, before, { settings: await settingsAfter(inside, before, given, { isGated }) });
+    await writeTeam(inside, before, { settings: await settingsAfter(inside, before, change, { isGated }) });
   });
 }
 

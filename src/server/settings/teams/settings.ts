@@ -33,36 +33,36 @@ export type SettingsInput = TeamSettingsChange;
 /** The settings after a change. 422 for violated rules; those that need device management to be on only if it is gated. */
 export function changedSettings(
   before: TeamSettings,
-  given: SettingsInput,
+  change: SettingsInput,
   config: ConfigSections,
   { isGated = true } = {},
 ): WholeSettings {
   const old = shownSettings(before);
-  const mdm = given.mdm === undefined ? undefined : respellMdm(given.mdm);
+  const mdm = change.mdm === undefined ? undefined : respellMdm(change.mdm);
   const merged: WholeSettings = {
-    features: { ...old.features, ...given.features },
+    features: { ...old.features, ...change.features },
     host_expiry_settings: mergedValues(
       old.host_expiry_settings,
-      given.host_expiry_settings,
+      change.host_expiry_settings,
     ) as WholeSettings["host_expiry_settings"],
     webhook_settings: {
       host_status_webhook: changedHostStatus(
         old.webhook_settings.host_status_webhook,
-        given.webhook_settings?.host_status_webhook,
+        change.webhook_settings?.host_status_webhook,
       ),
       failing_policies_webhook: mergedValues(
         old.webhook_settings.failing_policies_webhook,
-        given.webhook_settings?.failing_policies_webhook,
+        change.webhook_settings?.failing_policies_webhook,
       ) as TeamWebhooks["failing_policies_webhook"],
       failing_policies_mail: mergedValues(
         old.webhook_settings.failing_policies_mail,
-        given.webhook_settings?.failing_policies_mail,
+        change.webhook_settings?.failing_policies_mail,
       ) as TeamWebhooks["failing_policies_mail"],
     },
-    integrations: mergedValues(old.integrations, given.integrations) as TeamIntegrations,
+    integrations: mergedValues(old.integrations, change.integrations) as TeamIntegrations,
     mdm: completeOsSettings(mergedValues(old.mdm, mdm) as TeamMdm, mdm, old.mdm),
   };
-  const errors = settingsProblems({ before: old, after: merged, given, config, isGated });
+  const errors = settingsProblems({ before: old, after: merged, change, config, isGated });
   if (errors.length > 0) throw invalidFields(errors);
   return merged;
 }
@@ -111,8 +111,8 @@ export async function checkChange(
 
 function changedHostStatus(
   before: HostStatusWebhook | null,
-  given: Partial<HostStatusWebhook> | null | undefined,
+  change: Partial<HostStatusWebhook> | null | undefined,
 ): HostStatusWebhook | null {
-  if (given === undefined || given === null) return given === null ? null : before;
-  return mergedValues(before ?? noHostStatusWebhook, given) as HostStatusWebhook;
+  if (change === undefined || change === null) return change === null ? null : before;
+  return mergedValues(before ?? noHostStatusWebhook, change) as HostStatusWebhook;
 }

@@ -30,7 +30,7 @@ interface Options {
 interface DesiredTeam {
   readonly at: string;
   readonly name: string;
-  readonly given: Record<string, unknown>;
+  readonly input: Record<string, unknown>;
   readonly spec: TeamSpec;
 }
 
@@ -39,9 +39,9 @@ export async function applyTeamSpecs(
   specs: readonly Record<string, unknown>[],
   options: Options,
 ): Promise<{ team_ids_by_name: Record<string, number> }> {
-  const wanted = specs.map((given, i) => read(given, `specs.${i}`, options));
+  const desired = specs.map((input, i) => read(input, `specs.${i}`, options));
   const seen = new Set<string>();
-  for (const { at, name } of wanted) {
+  for (const { at, name } of desired) {
     if (seen.has(nameKey(name))) throw invalid(`${at}.name`, `the team ${JSON.stringify(name)} is given twice`);
     seen.add(nameKey(name));
   }
@@ -55,8 +55,8 @@ export async function applyTeamSpecs(
         const rows = await store.teams.list({ where: oneOf("name_key", [...seen]) });
         const held = new Map(rows.map((row) => [row.name_key, row]));
         // In a dry run new teams get no id, so none is returned.
-        for (const one of await keepAll(inside, wanted, held, options))
-          if (inside.dryRun === null || held.has(one.name_key)) ids.set(one.name, one.id);
+        for (const team of await keepAll(inside, desired, held, options))
+          if (inside.dryRun === null || held.has(team.name_key)) ids.set(team.name, team.id);
       },
       { lock: "teams" },
     ),
@@ -65,9 +65,9 @@ export async function applyTeamSpecs(
 }
 
 function read(raw: Record<string, unknown>, at: string, { force }: Options): DesiredTeam {
-  const given = withoutNulls(TeamSpec, raw) as Record<string, unknown>;
-  if (!force) checkKeys("key", teamsApi.applySpecs, { schema: TeamSpec, value: given, at: at.split(".") });
-  const result = TeamSpec.safeParse(given, { reportInput: true });
+  const input = withoutNulls(TeamSpec, raw) as Record<string, unknown>;
+  if (!force) checkKeys("key", teamsApi.applySpecs, { schema: TeamSpec, value: input, at: at.split(".") });
+  const result = TeamSpec.safeParse(input, { reportInput: true });
   if (!result.success)
     throw new ApiError(
       400,
@@ -86,32 +86,32 @@ function read(raw: Record<string, unknown>, at: string, { force }: Options): Des
       "must be empty: POST /software/batch takes packages, and POST /software/app_store_apps/batch apps of the store",
     );
   if (spec.secrets) locating(at, () => checkSecrets(spec.secrets!));
-  return { at, name: locating(at, () => checkName(spec.name)), given, spec };
+  return { at, name: locating(at, () => checkName(spec.name)), input, spec };
 }
 
 async function keepAll(
   inside: Context,
-  wanted: readonly DesiredTeam[],
+  desired: readonly DesiredTeam[],
   held: ReadonlyMap<string, TeamRow>,
   { force }: Options,
 ): Promise<TeamRow[]> {
   const config = await readConfig(inside.store);
-  for (const { name } of wanted) {
+  for (const { name } of desired) {
     const before = held.get(nameKey(name));
     // For team users, other teams are answered like missing ones.
     if (before && may(inside.user, "teams:list", before.id)) authorizeTeam(inside, "teams:edit", before.id);
     else authorize(inside, "teams:create", null);
   }
-  const settings = wanted.map((one) => settingsOf(one, held.get(nameKey(one.name)), config));
-  for (const [i, { at, name }] of wanted.entries()) {
+  const settings = desired.map((team) => settingsOf(team, held.get(nameKey(team.name)), config));
+  for (const [i, { at, name }] of desired.entries()) {
     const before = held.get(nameKey(name));
     await checkChange(inside, before ?? null, settings[i]!, at);
   }
-  const fresh = wanted.flatMap(({ name }, i) =>
+  const fresh = desired.flatMap(({ name }, i) =>
     held.has(nameKey(name)) ? [] : [{ name, description: "", settings: settings[i]! }],
   );
-  const made = new Map((await insertTeams(inside, fresh)).map((row) => [row.name_key, row]));
-  const changed = wanted.flatMap(({ name }, i) => {
+  const created = new Map((await insertTeams(inside, fresh)).map((row) => [row.name_key, row]));
+  const changed = desired.flatMap(({ name }, i) => {
     const before = held.get(nameKey(name));
     const same = !before || isDeepStrictEqual(shownSettings(before.settings), settings[i]);
     return same ? [] : [{ ...before, settings: settings[i]! }];
@@ -120,20 +120,20 @@ async function keepAll(
   await inside.store.teams.updateEach(changed.map(({ id, settings }) => ({ id, settings, updated_at })));
   await keepSubscriptions(inside.store, changed);
   if (changed.length > 0) await inside.store.notify(channels.teams, "*");
-  const teams = [...made.values(), ...changed].map(({ id, name }) => ({ id, name }));
+  const teams = [...created.values(), ...changed].map(({ id, name }) => ({ id, name }));
   if (teams.length > 0) await recordActivity(inside, "applied_spec_team", { teams });
 
-  const rows = wanted.map(({ name }) => held.get(nameKey(name)) ?? made.get(nameKey(name))!);
+  const rows = desired.map(({ name }) => held.get(nameKey(name)) ?? created.get(nameKey(name))!);
   await writeAgentOptions(
     inside,
-    wanted.flatMap(({ at, spec, given }, i) => {
-      if (!Object.hasOwn(given, "agent_options")) return [];
+    desired.flatMap(({ at, spec, input }, i) => {
+      if (!Object.hasOwn(input, "agent_options")) return [];
       const options = spec.agent_options;
       const checks = { force, at: `${at}.agent_options` };
       return [{ before: rows[i]!, options: options === null ? null : parseAgentOptions(options, checks) }];
     }),
   );
-  for (const [i, { spec }] of wanted.entries()) {
+  for (const [i, { spec }] of desired.entries()) {
     if (!spec.secrets) continue;
     const { id, name } = rows[i]!;
     authorizeTeam(inside, "enroll_secrets:write", id);

@@ -105,13 +105,13 @@ export async function checkIntegrations(
   const signal = AbortSignal.timeout(TIMEOUT_ALL);
   const errors: FieldError[] = [];
   for (let i = 0; i < changed.length; i += MAX_CONCURRENT) {
-    const found = await Promise.all(
+    const batch = await Promise.all(
       changed.slice(i, i + MAX_CONCURRENT).map(async ({ tracker, at }) => {
         const problems = await checkTicketing(services, tracker, signal);
         return problems.map(({ name, reason }) => ({ name: `${at}.${name}`, reason }));
       }),
     );
-    errors.push(...found.flat());
+    errors.push(...batch.flat());
   }
   return errors;
 }

@@ -9,7 +9,16 @@ import { jsonOf } from "../../platform/core/outbound/reply.ts";
 import { type DeliveryOutcome, delivered, notDelivered } from "../../platform/outbox/outcome.ts";
 import { beginAttempt, type OutboxRow } from "../../platform/outbox/service.ts";
 import { trackerOf } from "./destination.ts";
-import { created, creation, found, lookup, searches, type Ticket, type TicketText, type Tracker } from "./trackers.ts";
+import {
+  created,
+  creation,
+  lookup,
+  searches,
+  type Ticket,
+  type TicketText,
+  type Tracker,
+  ticketIn,
+} from "./trackers.ts";
 
 const TIMEOUT = 10_000;
 /** Maximum delay of a tracker's search index. */
@@ -24,9 +33,9 @@ export async function deliverTicket(services: Services, row: OutboxRow, signal: 
   let result = before;
   try {
     if (before !== null) {
-      const known = await earlier(services, tracker, row, signal);
-      if ("isDelivered" in known) return { ...known, result };
-      if (known.ticket) return delivered(200, { ...known.ticket });
+      const delivery = await earlier(services, tracker, row, signal);
+      if ("isDelivered" in delivery) return { ...delivery, result };
+      if (delivery.ticket) return delivered(200, { ...delivery.ticket });
       const since = clock.now() - Date.parse(before.asked_at ?? "");
       if (since < SETTLED_AFTER[tracker.type]) return { ...notDelivered(UNCLEAR), result };
     }
@@ -73,20 +82,20 @@ async function earlier(
   { message_id: messageId, result }: OutboxRow,
   signal: AbortSignal,
 ): Promise<{ ticket: Ticket | null } | DeliveryOutcome> {
-  const made = result?.ticket_id;
-  if (made !== undefined) {
-    const { url, request } = lookup(tracker, made);
+  const ticketId = result?.ticket_id;
+  if (ticketId !== undefined) {
+    const { url, request } = lookup(tracker, ticketId);
     const reply = await fetchOutbound(services, url, { ...request, timeout: TIMEOUT, signal });
     if (reply.status === 404) return { ticket: null };
     return reply.status === 200
-      ? { ticket: { ticket_id: made, ...(result?.ticket_key ? { ticket_key: result.ticket_key } : {}) } }
+      ? { ticket: { ticket_id: ticketId, ...(result?.ticket_key ? { ticket_key: result.ticket_key } : {}) } }
       : refusal(reply);
   }
   let outcome = notDelivered("the tracker did not report whether an earlier attempt succeeded");
   for (const { url, request } of searches(tracker, messageId)) {
     const reply = await fetchOutbound(services, url, { ...request, timeout: TIMEOUT, signal });
     if (reply.status === 200) {
-      const ticket = found(tracker, jsonOf(reply), messageId);
+      const ticket = ticketIn(tracker, jsonOf(reply), messageId);
       if (ticket !== undefined) return { ticket };
     } else outcome = refusal(reply);
     // Other releases of the product use another path.

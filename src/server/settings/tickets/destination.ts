@@ -43,9 +43,9 @@ export interface TeamTrackers {
 }
 
 /** The first integration enabled by a team. User and token come from the global configuration. */
-export function trackerOfTeam(integrations: Integrations, own: TeamTrackers): Tracker | null {
-  const a = own.ticketing_a.find(({ enable_failing_policies: on }) => on);
+export function trackerOfTeam(integrations: Integrations, teamTrackers: TeamTrackers): Tracker | null {
+  const a = teamTrackers.ticketing_a.find(({ enable_failing_policies: on }) => on);
   if (a) return trackerOf(integrations, inA(a));
-  const b = own.ticketing_b.find(({ enable_failing_policies: on }) => on);
+  const b = teamTrackers.ticketing_b.find(({ enable_failing_policies: on }) => on);
   return b ? trackerOf(integrations, inB(b)) : null;
 }

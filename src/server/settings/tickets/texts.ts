@@ -74,7 +74,7 @@ interface Cve {
   } | null;
 }
 
-const known = ({ details }: Cve): string =>
+const severity = ({ details }: Cve): string =>
   details === null
     ? ""
     : [
@@ -94,7 +94,7 @@ export const cveTicket = (about: Cve, hosts: readonly Host[]): TicketText =>
     [
       about.link,
       withoutMarkup(about.details?.cve_description ?? ""),
-      known(about),
+      severity(about),
       `Software or an operating system with this vulnerability is installed on ${counted(hosts.length)}:`,
     ],
     hosts,

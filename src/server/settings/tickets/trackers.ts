@@ -116,18 +116,18 @@ export function searches(tracker: Tracker, messageId: string): Call[] {
   );
 }
 
-const FoundA = z.object({ issues: z.array(CreatedA.partial({ key: true })) });
-const FoundB = z.object({ tickets: z.array(z.object({ id: Id, external_id: z.string().nullish() })) });
+const SearchReplyA = z.object({ issues: z.array(CreatedA.partial({ key: true })) });
+const SearchReplyB = z.object({ tickets: z.array(z.object({ id: Id, external_id: z.string().nullish() })) });
 
 /** The ticket in a reply to `searches`: undefined if the reply is not one, null if there is no ticket. */
-export function found({ type }: Tracker, answer: unknown, messageId: string): Ticket | null | undefined {
+export function ticketIn({ type }: Tracker, answer: unknown, messageId: string): Ticket | null | undefined {
   if (type === "ticketing_a") {
-    const { data } = FoundA.safeParse(answer);
+    const { data } = SearchReplyA.safeParse(answer);
     if (!data) return undefined;
     const [issue] = data.issues;
     return issue ? { ticket_id: issue.id, ...(issue.key ? { ticket_key: issue.key } : {}) } : null;
   }
-  const { data } = FoundB.safeParse(answer);
+  const { data } = SearchReplyB.safeParse(answer);
   if (!data) return undefined;
   const ticket = data.tickets.find(({ external_id }) => external_id === messageId);
   return ticket ? { ticket_id: ticket.id } : null;

@@ -25,7 +25,7 @@ function inXml(text: string): string[] {
     content,
     xmlAttribute(text),
     named,
-    ...["&apos;", "&#39;", "&#x27;"].map((one) => named.replaceAll("'", one)),
+    ...["&apos;", "&#39;", "&#x27;"].map((entity) => named.replaceAll("'", entity)),
   ];
 }
 
@@ -34,7 +34,10 @@ function inUrl(text: string): string[] {
   const component = encodeURIComponent(text.toWellFormed());
   const strict = component.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
   const usual = [component, inCapitals(strict), encodeURI(text.toWellFormed())];
-  return [...usual, ...usual.map((one) => one.replaceAll("%20", "+"))].flatMap((one) => [one, inSmallLetters(one)]);
+  return [...usual, ...usual.map((form) => form.replaceAll("%20", "+"))].flatMap((form) => [
+    form,
+    inSmallLetters(form),
+  ]);
 }
 
 /** The text in words of a shell, as it prints them when it traces a script. */

@@ -32,10 +32,10 @@ export function mask(output: string, secrets: readonly HiddenSecret[]): string {
     const text = secret.trim();
     if (text.length < MASKED_FROM) continue;
     whole.push({ text, shown });
-    const own = text.split(LINE_BREAK).map((line) => line.trim());
-    if (own.length === 1) continue;
-    whole.push({ text: own.join("\n"), shown }, { text: own.join("\r\n"), shown });
-    for (const line of new Set(own)) if (line.length >= MASKED_FROM) lines.push({ text: line, shown });
+    const linesOfSecret = text.split(LINE_BREAK).map((line) => line.trim());
+    if (linesOfSecret.length === 1) continue;
+    whole.push({ text: linesOfSecret.join("\n"), shown }, { text: linesOfSecret.join("\r\n"), shown });
+    for (const line of new Set(linesOfSecret)) if (line.length >= MASKED_FROM) lines.push({ text: line, shown });
   }
   // A secret may be a part of another.
   const inner = lines.toSorted(byLength).slice(0, SEARCHED_LINES_MAX);

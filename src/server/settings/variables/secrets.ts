@@ -47,16 +47,16 @@ const onWire = ({ id, name, team_ids, uses, created_at, updated_at }: VariableRo
 });
 
 /** 422 for a team that does not exist. Returns the scope without repetitions, in one order. */
-async function scopeOf(store: ServerTx, given: Partial<VariableScope>, field = ""): Promise<Partial<VariableScope>> {
-  const { team_ids, uses } = given;
+async function scopeOf(store: ServerTx, input: Partial<VariableScope>, field = ""): Promise<Partial<VariableScope>> {
+  const { team_ids, uses } = input;
   const scope: Partial<VariableScope> = {};
   if (uses !== undefined) scope.uses = variableUses.filter((use) => uses.includes(use));
   if (team_ids === null) scope.team_ids = null;
   else if (team_ids !== undefined) {
     scope.team_ids = [...new Set(team_ids)].sort((a, b) => a - b);
     const teams = scope.team_ids.filter((id) => id !== 0);
-    const known = new Set((await store.teams.pick(["id"], { where: oneOf("id", teams) })).map(({ id }) => id));
-    const unknown = teams.find((id) => !known.has(id));
+    const existing = new Set((await store.teams.pick(["id"], { where: oneOf("id", teams) })).map(({ id }) => id));
+    const unknown = teams.find((id) => !existing.has(id));
     if (unknown !== undefined) throw invalid(`${field}team_ids`, `there is no team with the id ${unknown}`);
   }
   return scope;
@@ -87,10 +87,10 @@ export async function createVariable(
   }, VARIABLE_LOCK_OPTIONS);
 }
 
-async function add(inside: Context, given: readonly SecretVariable[]) {
+async function add(inside: Context, variables: readonly SecretVariable[]) {
   const now = inside.clock.iso();
   const rows = await inside.store.customVariables.insertMany(
-    given.map(({ name, value, team_ids = null, uses = [...variableDefaultUses] }) => ({
+    variables.map(({ name, value, team_ids = null, uses = [...variableDefaultUses] }) => ({
       name,
       value,
       previous: null,
@@ -112,13 +112,13 @@ const named = ({ id, name }: Pick<VariableRow, "id" | "name">) => ({
 export async function modifyVariable(
   ctx: Context,
   id: number,
-  { name, ...given }: z.output<typeof variablesApi.modify.body>,
+  { name, ...fields }: z.output<typeof variablesApi.modify.body>,
 ): Promise<{ custom_variable: CustomVariable }> {
   return ctx.store.tx(async (store) => {
     const row = await store.customVariables.get(id);
     if (!row) throw notFound("custom variable", id);
     checkUnchanged({ name }, { name: row.name });
-    await change(within(ctx, store), [{ row, change: { ...given, ...(await scopeOf(store, given)) } }]);
+    await change(within(ctx, store), [{ row, change: { ...fields, ...(await scopeOf(store, fields)) } }]);
     return { custom_variable: onWire((await store.customVariables.get(id))!) };
   }, VARIABLE_LOCK_OPTIONS);
 }
@@ -173,23 +173,26 @@ export async function applyVariables(
 
 /** Sets variables. Call it under the lock of changes. */
 export async function setVariables(inside: Context, secrets: readonly SecretVariable[]): Promise<void> {
-  const given = new Map<string, SecretVariable & { readonly field: string }>();
+  const inputs = new Map<string, SecretVariable & { readonly field: string }>();
   for (const [i, { name: written, ...rest }] of secrets.entries()) {
     const name = written.startsWith(SECRET_PREFIX) ? written.slice(SECRET_PREFIX.length) : written;
     checkVariableName(name, `secrets.${i}.name`);
-    if (given.has(name)) throw invalid(`secrets.${i}.name`, `${name} is given more than once`);
-    given.set(name, { name, ...rest, field: `secrets.${i}.` });
+    if (inputs.has(name)) throw invalid(`secrets.${i}.name`, `${name} is given more than once`);
+    inputs.set(name, { name, ...rest, field: `secrets.${i}.` });
   }
-  if (given.size === 0) return;
+  if (inputs.size === 0) return;
   const { store } = inside;
-  const known = await store.customVariables.list({ where: oneOf("name", [...given.keys()]) });
-  const wanted: SecretVariable[] = [];
-  for (const { field, ...one } of given.values()) wanted.push({ ...one, ...(await scopeOf(store, one, field)) });
-  const rows = new Map(known.map((row) => [row.name, row]));
+  const existing = await store.customVariables.list({ where: oneOf("name", [...inputs.keys()]) });
+  const desired: SecretVariable[] = [];
+  for (const { field, ...input } of inputs.values())
+    desired.push({ ...input, ...(await scopeOf(store, input, field)) });
+  const rows = new Map(existing.map((row) => [row.name, row]));
   await change(
     inside,
-    wanted.flatMap((one) => (rows.has(one.name) ? [{ row: rows.get(one.name)!, change: one }] : [])),
+    desired.flatMap((variable) =>
+      rows.has(variable.name) ? [{ row: rows.get(variable.name)!, change: variable }] : [],
+    ),
   );
-  const added = wanted.filter(({ name }) => !rows.has(name));
+  const added = desired.filter(({ name }) => !rows.has(name));
   if (added.length > 0) await add(inside, added);
 }

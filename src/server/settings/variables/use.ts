@@ -91,7 +91,7 @@ export async function valuesOnHosts(
   const hasTeams = use && secrets.some(({ team_ids }) => team_ids !== null);
   const teams = byId(hasTeams ? await store.hosts.pick(["id", "team_id"], { where: oneOf("id", hostIds) }) : []);
   const secretsOn = (id: number) =>
-    secrets.filter((one) => !use || isInScope(one, { use, teamId: teams.get(id)?.team_id ?? null }));
+    secrets.filter((secret) => !use || isInScope(secret, { use, teamId: teams.get(id)?.team_id ?? null }));
   const values = new Map(
     hostIds.map((id) => [
       id,

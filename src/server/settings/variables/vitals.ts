@@ -88,27 +88,27 @@ export const deleteVital = (ctx: Context, id: number): Promise<Record<string, ne
 
 /** Replaces the custom host vitals. Those that keep their name keep their id and the hosts' values. */
 export async function applyVitals(ctx: Context, names: readonly string[]): Promise<Record<string, never>> {
-  const wanted = new Map<string, string>();
+  const desired = new Map<string, string>();
   for (const [i, name] of names.entries()) {
-    if (wanted.has(nameKey(name))) throw invalid(`custom_host_vitals.${i}.name`, `${name} is given more than once`);
-    wanted.set(nameKey(name), name);
+    if (desired.has(nameKey(name))) throw invalid(`custom_host_vitals.${i}.name`, `${name} is given more than once`);
+    desired.set(nameKey(name), name);
   }
   return changing(ctx, async (inside) => {
     const { store } = inside;
-    const known = await store.customHostVitals.list({ where: everything });
+    const existing = await store.customHostVitals.list({ where: everything });
     await removeVitals(
       inside,
-      known.filter(({ name_key }) => !wanted.has(name_key)),
+      existing.filter(({ name_key }) => !desired.has(name_key)),
     );
     const updated_at = ctx.clock.iso();
     await store.customHostVitals.updateEach(
-      known.flatMap(({ id, name_key, name: before }) => {
-        const name = wanted.get(name_key);
+      existing.flatMap(({ id, name_key, name: before }) => {
+        const name = desired.get(name_key);
         return name === undefined || name === before ? [] : [{ id, name, updated_at }];
       }),
     );
-    const isKnown = new Set(known.map(({ name_key }) => name_key));
-    const added = [...wanted].filter(([key]) => !isKnown.has(key));
+    const isKnown = new Set(existing.map(({ name_key }) => name_key));
+    const added = [...desired].filter(([key]) => !isKnown.has(key));
     if (added.length > 0) await store.customHostVitals.insertMany(added.map(([, name]) => rowOf(ctx, name)));
     return {};
   });

@@ -50,11 +50,11 @@ export const storedElsewhere: Readonly<Record<string, string>> = {
 /** Whatever a change sets at one of these paths would be shown, and have no effect. */
 export function elsewhereProblems(
   elsewhere: Readonly<Record<string, string>>,
-  given: unknown,
+  change: unknown,
   before: unknown,
 ): FieldError[] {
   return Object.entries(elsewhere).flatMap(([name, where]) => {
-    const value = getPath(given, name);
+    const value = getPath(change, name);
     const isNothing = isUnset(value) || value === "" || (Array.isArray(value) && value.length === 0);
     return isNothing || isDeepStrictEqual(value, getPath(before, name))
       ? []
@@ -151,18 +151,18 @@ function windowsProblems(value: MdmSettings["windows_updates"]): FieldError[] {
 }
 
 /** Accepts the older key of disk encryption, and all forms of `update_new_hosts`. */
-export function respellMdm(given: Record<string, unknown>): Record<string, unknown> {
-  const result = { ...given };
-  const { macos_settings: settings, macos_updates: updates } = given;
+export function respellMdm(change: Record<string, unknown>): Record<string, unknown> {
+  const result = { ...change };
+  const { macos_settings: settings, macos_updates: updates } = change;
   if (isRecord(settings) && "enable_disk_encryption" in settings) {
     const { enable_disk_encryption: older, ...rest } = settings;
     result.macos_settings = rest;
     result.enable_disk_encryption ??= older;
   }
   if (isRecord(updates) && "update_new_hosts" in updates) {
-    const { update_new_hosts: given, ...rest } = updates;
-    const flag = booleanLike.get(given);
-    result.macos_updates = given === null ? rest : { ...rest, update_new_hosts: flag ?? given };
+    const { update_new_hosts: setting, ...rest } = updates;
+    const flag = booleanLike.get(setting);
+    result.macos_updates = setting === null ? rest : { ...rest, update_new_hosts: flag ?? setting };
   }
   return result;
 }
@@ -175,16 +175,16 @@ const booleanLike = new Map<unknown, boolean>([
 ]);
 
 /** Fills in what follows from the given fields. */
-export const completeOsSettings = <T extends OsSettings>(value: T, given: unknown, before: T): T =>
-  withoutDependents(newHostsUpdated(oneDeadline(value, given), given, before), given);
+export const completeOsSettings = <T extends OsSettings>(value: T, change: unknown, before: T): T =>
+  withoutDependents(newHostsUpdated(oneDeadline(value, change), change, before), change);
 
 /** What a change turns off takes with it the settings that need it, unless the change names them. */
-function withoutDependents<T extends OsSettings>(value: T, given: unknown): T {
-  if (!isRecord(given)) return value;
-  const { macos_setup: setup } = given;
+function withoutDependents<T extends OsSettings>(value: T, change: unknown): T {
+  if (!isRecord(change)) return value;
+  const { macos_setup: setup } = change;
   const isAccountOff =
     isRecord(setup) && setup.enable_managed_local_account === false && isUnset(setup.end_user_local_account_type);
-  const isPinOff = isUnset(given.windows_require_bitlocker_pin) && turnsOffWindows(value, given);
+  const isPinOff = isUnset(change.windows_require_bitlocker_pin) && turnsOffWindows(value, change);
   return {
     ...value,
     ...(isAccountOff
@@ -196,15 +196,15 @@ function withoutDependents<T extends OsSettings>(value: T, given: unknown): T {
 
 const isUnset = (field: unknown): boolean => field === undefined || field === null;
 
-const turnsOffWindows = (value: OsSettings, given: Record<string, unknown>): boolean =>
-  !mustEncrypt(value, "windows") && !(isUnset(given.enable_disk_encryption) && isUnset(given.disk_encryption));
+const turnsOffWindows = (value: OsSettings, change: Record<string, unknown>): boolean =>
+  !mustEncrypt(value, "windows") && !(isUnset(change.enable_disk_encryption) && isUnset(change.disk_encryption));
 
 /**
  * Setting version and deadline for the first time turns `update_new_hosts` on, unless the change sets it. Without
  * both it is off.
  */
-function newHostsUpdated<T extends Pick<OsSettings, "macos_updates">>(value: T, given: unknown, before: T): T {
-  const sent = isRecord(given) ? given.macos_updates : undefined;
+function newHostsUpdated<T extends Pick<OsSettings, "macos_updates">>(value: T, change: unknown, before: T): T {
+  const sent = isRecord(change) ? change.macos_updates : undefined;
   if (!isRecord(sent) || sent.update_new_hosts !== undefined) return value;
   const update_new_hosts =
     isSet(value.macos_updates) && (!isSet(before.macos_updates) || before.macos_updates.update_new_hosts);
@@ -220,10 +220,10 @@ const appleUpdates = ["macos_updates", "ios_updates", "ipados_updates"] as const
  * A change from a version to `latest`, or back, replaces the kind of deadline, too: clients that know only versions
  * and days do not send `deadline_days`.
  */
-function oneDeadline<T extends Pick<OsSettings, (typeof appleUpdates)[number]>>(value: T, given: unknown): T {
+function oneDeadline<T extends Pick<OsSettings, (typeof appleUpdates)[number]>>(value: T, change: unknown): T {
   let result = value;
   for (const name of appleUpdates) {
-    const sent = isRecord(given) ? given[name] : undefined;
+    const sent = isRecord(change) ? change[name] : undefined;
     if (!isRecord(sent) || sent.minimum_version === undefined) continue;
     const isLatest = value[name].minimum_version === LATEST;
     if (isLatest && sent.deadline === undefined) result = { ...result, [name]: { ...result[name], deadline: "" } };

@@ -70,10 +70,10 @@ export const mdm = section({
   premium,
   outbound: ["macos_migration.webhook_url", "end_user_authentication.metadata_url"],
   respell: respellMdm,
-  complete: (value, given, before) =>
+  complete: (value, change, before) =>
     withoutMigration(
-      completeOsSettings({ ...value, end_user_authentication: trimmed(value.end_user_authentication) }, given, before),
-      given,
+      completeOsSettings({ ...value, end_user_authentication: trimmed(value.end_user_authentication) }, change, before),
+      change,
     ),
   check: (value) => [
     ...osSettingsProblems(value),
@@ -86,8 +86,8 @@ export const mdm = section({
 });
 
 /** Without device management of Windows there is no migration to it, unless the change asks for one. */
-const withoutMigration = (value: MdmSettings, given: unknown): MdmSettings =>
-  isRecord(given) && given.windows_enabled_and_configured === false && given.windows_migration_enabled == null
+const withoutMigration = (value: MdmSettings, change: unknown): MdmSettings =>
+  isRecord(change) && change.windows_enabled_and_configured === false && change.windows_migration_enabled == null
     ? { ...value, windows_migration_enabled: false }
     : value;
 
@@ -112,13 +112,13 @@ function windowsProblems(value: MdmSettings): FieldError[] {
 function migrationProblems(value: MdmSettings["macos_migration"]): FieldError[] {
   const errors = badUrls(value, ["webhook_url"]);
   if (value.enable) errors.push(...missing(value, ["webhook_url"], "enable the migration"));
-  const known = value.mode === "voluntary" || value.mode === "forced" || (value.mode === "" && !value.enable);
-  if (!known) errors.push({ name: "mode", reason: "must be voluntary or forced" });
+  const isMode = value.mode === "voluntary" || value.mode === "forced" || (value.mode === "" && !value.enable);
+  if (!isMode) errors.push({ name: "mode", reason: "must be voluntary or forced" });
   return errors;
 }
 
 /** End user authentication is off if none of its fields is set. */
 function endUserProblems(value: MdmSettings["end_user_authentication"]): FieldError[] {
-  const given = Object.values(value).some((text) => text !== "");
-  return providerProblems(value, given, "authenticate end users");
+  const isConfigured = Object.values(value).some((text) => text !== "");
+  return providerProblems(value, isConfigured, "authenticate end users");
 }

@@ -12,6 +12,6 @@ export function templateProblem(template: string): string | null {
     .filter(({ name }) => !name!.startsWith("SECRET_") && !allowed.has(name!))
     .map(({ whole }) => whole);
   if (unknown.length === 0) return null;
-  const known = [...hostVariables.map((name) => `$SVC_VAR_${name}`), "$SVC_SECRET_NAME"].join(", ");
-  return `${[...new Set(unknown)].join(", ")} cannot be used in names of hosts; these can: ${known}`;
+  const usable = [...hostVariables.map((name) => `$SVC_VAR_${name}`), "$SVC_SECRET_NAME"].join(", ");
+  return `${[...new Set(unknown)].join(", ")} cannot be used in names of hosts; these can: ${usable}`;
 }

@@ -77,9 +77,9 @@ export const conditionalAccess = section({
   complete: (value, _given, before) => withConnection(trimmed(value), before),
   check(value) {
     const empty = providerFields.filter((name) => value[name] === "");
-    const some = empty.length > 0 && empty.length < providerFields.length;
+    const isPartial = empty.length > 0 && empty.length < providerFields.length;
     return [
-      ...(some ? empty.map((name) => ({ name, reason: "all provider fields must be given, or none" })) : []),
+      ...(isPartial ? empty.map((name) => ({ name, reason: "all provider fields must be given, or none" })) : []),
       ...badUrls(value, ["provider_assertion_consumer_service_url"]),
       ...(value.provider_certificate === "" || isCertificate(value.provider_certificate)
         ? []

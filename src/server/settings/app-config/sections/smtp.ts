@@ -36,10 +36,10 @@ export const smtpSettings = section({
   ...configSecrets.smtp_settings,
   boundTo: { password: ["server", "port"] },
   returned: { configured: "it follows from the other settings of mail" },
-  respell(given) {
-    const { authentication_type: type } = given;
-    if (typeof type !== "string" || !Object.hasOwn(authenticationTypes, type)) return given;
-    return { ...given, authentication_type: authenticationTypes[type] };
+  respell(change) {
+    const { authentication_type: type } = change;
+    if (typeof type !== "string" || !Object.hasOwn(authenticationTypes, type)) return change;
+    return { ...change, authentication_type: authenticationTypes[type] };
   },
   complete: (value) => ({ ...value, configured: isConfigured(value) }),
   check: (value) => [...(value.enable_smtp ? enabledProblems(value) : []), ...problems(value)],
