@@ -36,42 +36,42 @@ export const showInvite = async (ctx: Context, token: string): Promise<{ invite:
 });
 
 /** Creates the account with the role, teams and sign-in options of the invite, and uses the invite up. */
-export async function acceptInvite(ctx: Context, given: AcceptInvite): Promise<{ user: User }> {
-  const offered = await findByToken(ctx, given.invite_token);
-  const password = checkGiven(offered, given);
+export async function acceptInvite(ctx: Context, input: AcceptInvite): Promise<{ user: User }> {
+  const offered = await findByToken(ctx, input.invite_token);
+  const password = checkAcceptance(offered, input);
   // Hashing is slow, so it is done before the transaction, which then checks the rules again.
   const hash = password === null ? null : await hashPassword(password);
   return locked(ctx, async (inside) => {
-    const invite = await findByToken(inside, given.invite_token);
-    checkGiven(invite, given);
+    const invite = await findByToken(inside, input.invite_token);
+    checkAcceptance(invite, input);
     const roles = await offeredRoles(inside, invite);
     if ((await inside.store.invites.delete(eq("id", invite.id))) === 0) throw unknownInvite();
     await checkEmailFree(inside, invite.email);
     const { email, position, sso_enabled, mfa_enabled } = invite;
     const user = await addUser(
       inside,
-      { name: given.name, email, password_hash: hash, position, sso_enabled, mfa_enabled },
+      { name: input.name, email, password_hash: hash, position, sso_enabled, mfa_enabled },
       { global: invite.global_role, teams: roles.teams },
     );
-    const own = { ...inside, user: await viewerOf(inside.store, user, null) };
-    await recordActivity(own, "created_user", aboutUser(user));
-    return { user: await viewUser(own, user) };
+    const asUser = { ...inside, user: await viewerOf(inside.store, user, null) };
+    await recordActivity(asUser, "created_user", aboutUser(user));
+    return { user: await viewUser(asUser, user) };
   });
 }
 
 /** The password of the new user. Null for single sign-on. */
-function checkGiven(invite: InviteRow, given: AcceptInvite): string | null {
-  if (cleanEmail(given.email) !== invite.email)
+function checkAcceptance(invite: InviteRow, input: AcceptInvite): string | null {
+  if (cleanEmail(input.email) !== invite.email)
     throw invalid("email", "is not the address that the invite was sent to");
-  if (given.sso_invite !== undefined && given.sso_invite !== invite.sso_enabled)
+  if (input.sso_invite !== undefined && input.sso_invite !== invite.sso_enabled)
     throw invalid("sso_invite", `the invite is ${invite.sso_enabled ? "" : "not "}for single sign-on`);
   if (invite.sso_enabled) {
-    if (given.password) throw invalid("password", "not allowed for users of single sign-on");
+    if (input.password) throw invalid("password", "not allowed for users of single sign-on");
     return null;
   }
-  if (!given.password) throw invalid("password", "must be given");
-  checkPassword("password", given.password);
-  return given.password;
+  if (!input.password) throw invalid("password", "must be given");
+  checkPassword("password", input.password);
+  return input.password;
 }
 
 /** The offer may no longer be possible: the team may be deleted or the license expired. */

@@ -12,11 +12,11 @@ export type InviteRow = RowOf<typeof invites>;
 /** The sign-in options that the invite offers. `before`: those that it offered until now. */
 export async function checkSignIn(
   ctx: Context,
-  given: Pick<CreateInvite | ModifyInvite, "sso_enabled" | "mfa_enabled">,
+  input: Pick<CreateInvite | ModifyInvite, "sso_enabled" | "mfa_enabled">,
   before: { sso_enabled: boolean; mfa_enabled: boolean } = { sso_enabled: false, mfa_enabled: false },
 ): Promise<{ sso_enabled: boolean; mfa_enabled: boolean }> {
-  const sso_enabled = given.sso_enabled ?? before.sso_enabled;
-  const mfa_enabled = given.mfa_enabled ?? before.mfa_enabled;
+  const sso_enabled = input.sso_enabled ?? before.sso_enabled;
+  const mfa_enabled = input.mfa_enabled ?? before.mfa_enabled;
   if (sso_enabled && mfa_enabled)
     throw conflict("single sign-on and multi-factor authentication cannot be used together");
   if (mfa_enabled && !before.mfa_enabled) await checkMfa(ctx, { sso: sso_enabled, apiOnly: false });

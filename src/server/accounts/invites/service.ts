@@ -26,13 +26,13 @@ interface SentInvite {
   readonly link?: string;
 }
 
-export async function createInvite(ctx: Context, given: CreateInvite): Promise<SentInvite> {
-  const email = cleanEmail(given.email);
-  const signIn = await checkSignIn(ctx, given);
+export async function createInvite(ctx: Context, input: CreateInvite): Promise<SentInvite> {
+  const email = cleanEmail(input.email);
+  const signIn = await checkSignIn(ctx, input);
   const token = ctx.random.token(32);
   const row = await locked(ctx, async (inside) => {
     const { store } = inside;
-    const roles = await rolesAfter(inside, noRoles, given, false);
+    const roles = await rolesAfter(inside, noRoles, input, false);
     await checkNoUser(inside, email);
     await freeInvited(inside, email);
     const now = ctx.clock.iso();
@@ -40,9 +40,9 @@ export async function createInvite(ctx: Context, given: CreateInvite): Promise<S
       created_at: now,
       updated_at: now,
       invited_by: ctx.user.kind === "user" ? ctx.user.id : null,
-      name: given.name,
+      name: input.name,
       email,
-      position: given.position ?? "",
+      position: input.position ?? "",
       ...signIn,
       global_role: roles.global,
       token_hash: tokenHash(token),
@@ -71,16 +71,16 @@ async function send(ctx: Context, to: Pick<InviteRow, "name" | "email">, token: 
 }
 
 /** A new address gets a new link with a new lifetime. The link to the old address becomes invalid. */
-export async function modifyInvite(ctx: Context, id: number, given: ModifyInvite): Promise<SentInvite> {
-  const email = given.email === undefined ? undefined : cleanEmail(given.email);
+export async function modifyInvite(ctx: Context, id: number, change: ModifyInvite): Promise<SentInvite> {
+  const email = change.email === undefined ? undefined : cleanEmail(change.email);
   const token = ctx.random.token(32);
   // Mailed before anything is written, so that after a failed mail the old link stays valid.
-  const { before } = await checkChange(ctx, id, given, email);
+  const { before } = await checkChange(ctx, id, change, email);
   const isMoved = email !== undefined && email !== before.email;
-  const sent = isMoved ? await send(ctx, { name: given.name ?? before.name, email }, token) : {};
+  const sent = isMoved ? await send(ctx, { name: change.name ?? before.name, email }, token) : {};
   return locked(ctx, async (inside) => {
     const { store } = inside;
-    const { before: now, signIn, held, roles } = await checkChange(inside, id, given, email);
+    const { before: now, signIn, held, roles } = await checkChange(inside, id, change, email);
     if (now.email !== before.email) throw hasChanged("the address of the invite was changed meanwhile");
     if (isMoved) await freeInvited(inside, email, id);
     const at = ctx.clock.iso();
@@ -88,8 +88,8 @@ export async function modifyInvite(ctx: Context, id: number, given: ModifyInvite
       where: eq("id", id),
       set: {
         updated_at: at,
-        name: given.name,
-        position: given.position,
+        name: change.name,
+        position: change.position,
         ...signIn,
         global_role: roles.global,
         ...(isMoved ? { email, created_at: at, token_hash: tokenHash(token) } : {}),
@@ -106,11 +106,11 @@ export async function modifyInvite(ctx: Context, id: number, given: ModifyInvite
 }
 
 /** The invite before and after the change. Throws if the change is not allowed. */
-async function checkChange(ctx: Context, id: number, given: ModifyInvite, email: string | undefined) {
+async function checkChange(ctx: Context, id: number, change: ModifyInvite, email: string | undefined) {
   const before = await find(ctx, id);
-  const signIn = await checkSignIn(ctx, given, before);
+  const signIn = await checkSignIn(ctx, change, before);
   const held = await rolesOf(ctx, before);
-  const roles = await rolesAfter(ctx, held, given, false);
+  const roles = await rolesAfter(ctx, held, change, false);
   if (email !== undefined && email !== before.email) {
     await checkNoUser(ctx, email, true);
     await checkNotInvited(ctx, email, id);

@@ -20,6 +20,6 @@ export async function spendInvite(ctx: Context, email: string): Promise<Offer | 
   const { global, teams } = await rolesOf(ctx, invite);
   await ctx.store.invites.delete(eq("id", invite.id));
   if (hasExpired(ctx, invite)) return null;
-  const given = { global_role: global, teams: [...teams].map(([id, role]) => ({ id, role })) };
-  return { roles: global === null && teams.size === 0 ? null : given, position: invite.position };
+  const roles = { global_role: global, teams: [...teams].map(([id, role]) => ({ id, role })) };
+  return { roles: global === null && teams.size === 0 ? null : roles, position: invite.position };
 }

@@ -22,6 +22,6 @@ function expired({ store, settings, clock }: Deps): Predicate {
 }
 
 /** Deletes the expired sessions and tokens among those that match. They are refused in any case. */
-export async function deleteExpired(given: Deps, among: Predicate = everything): Promise<void> {
-  await given.store.sessions.delete(and(among, expired(given)));
+export async function deleteExpired(deps: Deps, among: Predicate = everything): Promise<void> {
+  await deps.store.sessions.delete(and(among, expired(deps)));
 }

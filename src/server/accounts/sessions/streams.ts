@@ -55,8 +55,8 @@ async function startStreams(services: Services): Promise<Streams> {
     return allowed(await viewerOf(store, user, session));
   }
 
-  async function look(some: readonly Stream[]): Promise<void> {
-    for (const stream of some) {
+  async function look(streams: readonly Stream[]): Promise<void> {
+    for (const stream of streams) {
       // An unavailable store ends no streams: they are checked again later.
       const stays = await mayGoOn(stream).catch((error: unknown) => {
         log.warn({ err: error }, "could not check whether a stream may continue");
@@ -77,8 +77,8 @@ async function startStreams(services: Services): Promise<Streams> {
   return {
     open(stream) {
       const { viewer, kind } = stream;
-      const own = [...open].filter((one) => one.viewer.id === viewer.id && one.kind === kind);
-      if (own.length >= STREAMS_PER_USER)
+      const userStreams = [...open].filter((each) => each.viewer.id === viewer.id && each.kind === kind);
+      if (userStreams.length >= STREAMS_PER_USER)
         throw overBudget(`you have ${STREAMS_PER_USER} streams of ${kind} open; close one of them`, 30);
       open.add(stream);
       // The session or role may have ended since it was checked.

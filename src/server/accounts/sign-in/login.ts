@@ -20,17 +20,17 @@ interface Credentials {
 }
 
 /** Returns a session. For users with multi-factor authentication, returns the message that a link was mailed. */
-export async function login(ctx: Context, given: Credentials): Promise<LoginReply | { message: string }> {
+export async function login(ctx: Context, credentials: Credentials): Promise<LoginReply | { message: string }> {
   const started = ctx.clock.now();
-  const email = given.email.trim().toLowerCase();
+  const email = credentials.email.trim().toLowerCase();
   await countLogin(ctx, ctx.address, email);
-  const user = await userWith(ctx, email, given.password);
+  const user = await userWith(ctx, email, credentials.password);
   if (!user) {
     await recordActivity({ ...ctx, user: nobody }, "user_failed_login", { email, public_ip: ctx.address });
     throw await refused(ctx, started);
   }
   // The password is only half of a sign-in: attempts continue to count, which also limits the number of mails.
-  if (user.mfa_enabled) return mailSignInLink(ctx, user, given.supports_email_verification ?? true);
+  if (user.mfa_enabled) return mailSignInLink(ctx, user, credentials.supports_email_verification ?? true);
   await loginSucceeded(ctx, ctx.address, email);
   return signedIn(ctx, user, "password");
 }
@@ -43,19 +43,19 @@ type SignIn = "password" | "mfa" | "sso";
 /** Opens a session for the authenticated user and records it. Joins the caller's transaction if there is one. */
 export async function signedIn(ctx: Context, user: UserRow, how: SignIn): Promise<LoginReply> {
   const viewer = await viewerOf(ctx.store, user, null);
-  const own = { ...ctx, user: viewer };
+  const asUser = { ...ctx, user: viewer };
   const token = await ctx.store.tx(
     async (store) => {
       // The account may have been deleted, or its password or way of signing in changed, during the verification.
       const still = await store.users.get(user.id);
       if (!still || still.password_hash !== user.password_hash || still.sso_enabled !== (how === "sso"))
         throw authenticationFailed();
-      await recordActivity({ ...own, store }, "user_logged_in", { public_ip: ctx.address });
-      return createSession(within(own, store), user.id);
+      await recordActivity({ ...asUser, store }, "user_logged_in", { public_ip: ctx.address });
+      return createSession(within(asUser, store), user.id);
     },
     { lock: "users" },
   );
-  return { user: await viewUser(own, user), available_teams: await availableTeams(own, viewer), token };
+  return { user: await viewUser(asUser, user), available_teams: await availableTeams(asUser, viewer), token };
 }
 
 /** The user with this email and password. Users of single sign-on have no password here. */

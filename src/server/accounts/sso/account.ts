@@ -26,8 +26,8 @@ export const userOfEmail = ({ store }: Pick<Context, "store">, email: string): P
  */
 export async function addSsoUser(ctx: Context, { email, name, roles }: SsoPerson): Promise<UserRow> {
   const invited = await spendInvite(ctx, email);
-  const given = roles ?? invited?.roles ?? { global_role: "observer" };
-  const held = await rolesAfter({ ...ctx, user: service }, noRoles, given, false);
+  const input = roles ?? invited?.roles ?? { global_role: "observer" };
+  const held = await rolesAfter({ ...ctx, user: service }, noRoles, input, false);
   const user = await addUser(ctx, { name, email, position: invited?.position ?? "", sso_enabled: true }, held);
   await recordActivity({ ...ctx, user: await viewerOf(ctx.store, user, null) }, "user_added_by_sso", {});
   return user;
@@ -37,10 +37,10 @@ export async function addSsoUser(ctx: Context, { email, name, roles }: SsoPerson
  * Gives the account the roles from the identity provider. A change ends its sessions. Call it in the same way as
  * `addSsoUser`.
  */
-export async function followSsoRoles(ctx: Context, id: number, given: RolesInput): Promise<void> {
+export async function followSsoRoles(ctx: Context, id: number, input: RolesInput): Promise<void> {
   const inside = within({ ...ctx, user: service }, ctx.store);
   const { user, roles }: Account = await managedAccount(inside, id);
-  const after = await rolesAfter(inside, roles, given, user.api_only);
+  const after = await rolesAfter(inside, roles, input, user.api_only);
   await keepAnAdmin(inside, roles, after);
   if (!(await writeRoles(inside, user, roles, after))) return;
   await markEdited(inside, id);

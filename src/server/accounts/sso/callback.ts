@@ -62,13 +62,13 @@ async function signIn(ctx: Context, sso: SsoSettings, person: SsoPerson): Promis
     return await ctx.store.tx(
       async (store) => {
         const inside = within(ctx, store);
-        const known = await userOfEmail(inside, email);
-        if (!known && !provisioning)
+        const existing = await userOfEmail(inside, email);
+        if (!existing && !provisioning)
           throw invalid("no user has this email address, and accounts are not created at sign-in");
-        if (known && !known.sso_enabled) throw invalid("the user does not sign in by single sign-on");
-        if (known?.api_only) throw invalid("the user is API-only");
-        if (known && provisioning && person.roles !== null) await followSsoRoles(inside, known.id, person.roles);
-        const user = known ? (await store.users.get(known.id))! : await addSsoUser(inside, person);
+        if (existing && !existing.sso_enabled) throw invalid("the user does not sign in by single sign-on");
+        if (existing?.api_only) throw invalid("the user is API-only");
+        if (existing && provisioning && person.roles !== null) await followSsoRoles(inside, existing.id, person.roles);
+        const user = existing ? (await store.users.get(existing.id))! : await addSsoUser(inside, person);
         return (await signedIn(inside, user, "sso")).token;
       },
       { lock: "users" },

@@ -43,12 +43,12 @@ const isOver = ({ validUntil }: IdentityProvider, now: number): boolean => valid
 function entryOf({ running }: Deps, { metadata_url: url, issuer_uri: issuer }: ProviderSettings): Entry {
   const key = JSON.stringify([url, issuer]);
   const entries = running.of(current);
-  const known = entries.get(key);
-  if (known) return known;
+  const existing = entries.get(key);
+  if (existing) return existing;
   if (entries.size >= ENTRIES_MAX) for (const oldest of entries.keys()) if (entries.delete(oldest)) break;
-  const made: Entry = { cached: null, failure: null, fetching: null };
-  entries.set(key, made);
-  return made;
+  const created: Entry = { cached: null, failure: null, fetching: null };
+  entries.set(key, created);
+  return created;
 }
 
 async function byUrl(services: Deps, sso: ProviderSettings): Promise<IdentityProvider> {

@@ -37,8 +37,8 @@ export function personOf(assertion: Assertion): SsoPerson {
 
 function nameOf({ attributes }: Assertion): string {
   const byName = new Map([...attributes].map(([name, values]) => [name.toLowerCase(), values]));
-  const found = nameAttributes.map((name) => clean(byName.get(name)?.[0] ?? "")).find((name) => name !== "");
-  return found ?? "";
+  const firstName = nameAttributes.map((name) => clean(byName.get(name)?.[0] ?? "")).find((name) => name !== "");
+  return firstName ?? "";
 }
 
 const clean = (name: string): string => [...name.replace(/\p{Cc}+/gu, " ").trim()].slice(0, 255).join("");
@@ -56,7 +56,7 @@ function rolesOf({ attributes }: Assertion, email: string): RolesInput | null {
     if (!name.startsWith(PREFIX) || values.length === 0) continue;
     const [role = "", ...others] = new Set(values);
     if (others.length > 0) throw new SsoRefusal(`the attribute ${shown(name)} has several values`, { email });
-    if (!roleNames.some((known) => known === role))
+    if (!roleNames.some((roleName) => roleName === role))
       throw new SsoRefusal(`the attribute ${shown(name)} is not a role`, { email });
     const team = /^TEAM_([1-9]\d{0,8})$/.exec(name.slice(PREFIX.length))?.[1];
     if (team !== undefined) teams.push({ id: Number(team), role });

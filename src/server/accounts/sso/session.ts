@@ -16,13 +16,13 @@ export const endedCookie = `${SSO_COOKIE}=; Max-Age=0; ${attributes}`;
 /** Stores the sign-in and returns the header that sets its cookie. */
 export async function beginSession(
   { store, clock, random }: Pick<Context, "store" | "clock" | "random">,
-  given: { requestId: string; relayUrl: string },
+  request: { requestId: string; relayUrl: string },
 ): Promise<string> {
   const value = random.token(32);
   await store.ssoSessions.insert({
     cookie_hash: tokenHash(value),
-    request_id: given.requestId,
-    relay_url: given.relayUrl,
+    request_id: request.requestId,
+    relay_url: request.relayUrl,
     created_at: clock.iso(),
   });
   return ssoCookie(value, SSO_SECONDS);
@@ -42,9 +42,9 @@ export async function takeSession(
   { store, clock }: Pick<Context, "store" | "clock">,
   cookie: string,
 ): Promise<{ request_id: string; relay_url: string } | null> {
-  const own = eq("cookie_hash", tokenHash(cookie));
+  const ofCookie = eq("cookie_hash", tokenHash(cookie));
   const since = isoAt(clock.now() - seconds(SSO_SECONDS));
-  const where = and(own, eq("used", false), gt("created_at", since));
+  const where = and(ofCookie, eq("used", false), gt("created_at", since));
   if ((await store.ssoSessions.update({ where, set: { used: true } })) === 0) return null;
-  return store.ssoSessions.first({ where: own });
+  return store.ssoSessions.first({ where: ofCookie });
 }

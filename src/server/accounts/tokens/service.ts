@@ -27,20 +27,20 @@ export async function listTokens(ctx: Context, query: z.output<(typeof tokensApi
   return { tokens: rows.map(view), meta };
 }
 
-export async function createToken(ctx: Context, given: CreateToken): Promise<ApiToken & { token: string }> {
+export async function createToken(ctx: Context, input: CreateToken): Promise<ApiToken & { token: string }> {
   if (isToken(ctx.user)) throw notByToken();
-  const expiresAt = endOf(ctx, given);
-  const endpoints = given.endpoints === undefined ? null : checkEndpoints(given.endpoints);
+  const expiresAt = endOf(ctx, input);
+  const endpoints = input.endpoints === undefined ? null : checkEndpoints(input.endpoints);
   return ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
-      const user = await owner(inside, given.user_id);
+      const user = await owner(inside, input.user_id);
       if (user.id !== ctx.user.id && !user.api_only)
         throw invalid("user_id", "tokens for other users can be created only if they are API-only users");
-      await checkRoom(inside, user, given.name);
+      await checkRoom(inside, user, input.name);
       const { token, row } = await openSession(inside, user.id, {
         kind: "token",
-        name: given.name,
+        name: input.name,
         expiresAt,
         endpoints,
       });
@@ -80,26 +80,26 @@ async function owner(ctx: Context, userId: number | undefined): Promise<UserRow>
   return user;
 }
 
-function endOf({ clock }: Context, given: CreateToken): string {
-  if (given.expires_at !== undefined && given.expires_in !== undefined)
+function endOf({ clock }: Context, input: CreateToken): string {
+  if (input.expires_at !== undefined && input.expires_in !== undefined)
     throw invalid("expires_in", "cannot be given together with expires_at");
-  const field = given.expires_at === undefined ? "expires_in" : "expires_at";
+  const field = input.expires_at === undefined ? "expires_in" : "expires_at";
   const now = clock.now();
-  const end = given.expires_at === undefined ? now + lifetime(given.expires_in) : Date.parse(given.expires_at);
+  const end = input.expires_at === undefined ? now + lifetime(input.expires_in) : Date.parse(input.expires_at);
   if (end <= now) throw invalid(field, "must be in the future");
   if (end > now + LONGEST_LIFETIME) throw invalid(field, "must be at most two years from now");
   return isoAt(end);
 }
 
-function lifetime(given: CreateToken["expires_in"]): number {
-  if (given === undefined) return DEFAULT_LIFETIME;
-  const milliseconds = readDuration(String(given));
+function lifetime(input: CreateToken["expires_in"]): number {
+  if (input === undefined) return DEFAULT_LIFETIME;
+  const milliseconds = readDuration(String(input));
   if (milliseconds === null) throw invalid("expires_in", "must be a duration such as 12h or 30d");
   return milliseconds;
 }
 
-function checkEndpoints(given: readonly string[]): string[] {
-  const patterns = [...new Set(given.map(cleanPattern))];
+function checkEndpoints(input: readonly string[]): string[] {
+  const patterns = [...new Set(input.map(cleanPattern))];
   for (const [i, pattern] of patterns.entries())
     if (!allEndpoints.some(({ endpoint }) => namesEndpoint(pattern, endpoint)))
       throw invalid(
@@ -112,11 +112,12 @@ function checkEndpoints(given: readonly string[]): string[] {
 /** Activities identify tokens by name, so the names of a user's tokens must be unique. */
 async function checkRoom(ctx: Context, user: UserRow, name: string): Promise<void> {
   const { store } = ctx;
-  const own = and(eq("user_id", user.id), eq("kind", "token"));
-  await deleteExpired(ctx, own);
-  if ((await store.sessions.count(and(own, eq("name", name)))) > 0)
+  const ofUser = and(eq("user_id", user.id), eq("kind", "token"));
+  await deleteExpired(ctx, ofUser);
+  if ((await store.sessions.count(and(ofUser, eq("name", name)))) > 0)
     throw alreadyExists(`a token with the name ${name} exists`);
-  if ((await store.sessions.count(own)) >= MOST_TOKENS) throw conflict(`a user has at most ${MOST_TOKENS} API tokens`);
+  if ((await store.sessions.count(ofUser)) >= MOST_TOKENS)
+    throw conflict(`a user has at most ${MOST_TOKENS} API tokens`);
 }
 
 const view = (row: SessionRow): ApiToken => ({

@@ -33,12 +33,12 @@ async function load(store: ServerTx, id: number): Promise<Account | null> {
  * if it may see some.
  */
 export async function visibleAccount(ctx: Context, id: number): Promise<Account> {
-  const own = ctx.user.kind === "user" && ctx.user.id === id;
-  if (!own && !maySomewhere(ctx.user, "users:list")) throw forbidden();
+  const isSelf = ctx.user.kind === "user" && ctx.user.id === id;
+  if (!isSelf && !maySomewhere(ctx.user, "users:list")) throw forbidden();
   const account = await load(ctx.store, id);
   if (!account) throw notFound("user", id);
   const seen =
-    own ||
+    isSelf ||
     may(ctx.user, "users:list", null) ||
     (account.roles.global === null &&
       [...account.roles.teams.keys()].some((team) => may(ctx.user, "users:list", team)));

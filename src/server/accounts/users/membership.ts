@@ -13,14 +13,14 @@ import { checkRole, parseRole, recordRoleChanges } from "./roles.ts";
 export async function putOnTeam(
   ctx: Context,
   teamId: number,
-  given: readonly z.infer<typeof TeamRole>[],
+  input: readonly z.infer<typeof TeamRole>[],
 ): Promise<void> {
   const { store } = ctx;
-  const wanted = new Map(given.map(({ id, role }) => [id, parseRole(role)]));
-  if (wanted.size < given.length) throw invalid("users.id", "a user is given twice");
-  const rows = new Map((await reachableUsers(ctx, [...wanted.keys()])).map((user) => [user.id, user]));
-  const before = await rolesOn(ctx, teamId, [...wanted.keys()]);
-  for (const [id, role] of wanted) {
+  const desired = new Map(input.map(({ id, role }) => [id, parseRole(role)]));
+  if (desired.size < input.length) throw invalid("users.id", "a user is given twice");
+  const rows = new Map((await reachableUsers(ctx, [...desired.keys()])).map((user) => [user.id, user]));
+  const before = await rolesOn(ctx, teamId, [...desired.keys()]);
+  for (const [id, role] of desired) {
     const user = rows.get(id);
     if (!user) throw invalid("users.id", `user ${id} was not found in the datastore`);
     if (user.global_role !== null)
@@ -29,7 +29,7 @@ export async function putOnTeam(
     if (id === ctx.user.id && before.get(id) !== role) authorize(ctx, "users:write", teamId);
     if (before.get(id) !== role) checkRole(ctx, role, { apiOnly: user.api_only, onTeam: true });
   }
-  const changed = [...wanted].filter(([id, role]) => before.get(id) !== role);
+  const changed = [...desired].filter(([id, role]) => before.get(id) !== role);
   await store.userTeams.upsert(
     changed.map(([user_id, role]) => ({ user_id, team_id: teamId, role })),
     { on: ["user_id", "team_id"] },
@@ -52,8 +52,8 @@ async function reachableUsers(ctx: Context, ids: readonly number[]): Promise<Use
   if (may(ctx.user, "teams:edit", null)) return users;
   const onTeams = and(oneOf("user_id", ids), visible(ctx, "teams:edit"));
   const memberships = await ctx.store.userTeams.pick(["user_id"], { where: onTeams });
-  const known = new Set([ctx.user.id, ...memberships.map(({ user_id }) => user_id)]);
-  return users.filter(({ id }) => known.has(id));
+  const reachable = new Set([ctx.user.id, ...memberships.map(({ user_id }) => user_id)]);
+  return users.filter(({ id }) => reachable.has(id));
 }
 
 /**

@@ -20,30 +20,30 @@ import { viewUser } from "./view.ts";
 /** Fields of the account itself. Roles have rules of their own. */
 const accountFields = ["name", "email", "position", "gravatar_url", "new_password", "settings"] as const;
 
-export async function modifyUser(ctx: Context, id: number, given: ModifyUser): Promise<{ user: User }> {
-  const { user, roles } = await allowed(ctx, id, given);
+export async function modifyUser(ctx: Context, id: number, change: ModifyUser): Promise<{ user: User }> {
+  const { user, roles } = await allowed(ctx, id, change);
   // Hashing is slow, so it is done before the transaction, which then checks the rules again.
-  const email = given.email === undefined ? user.email : cleanEmail(given.email);
-  checkGravatar(given.gravatar_url);
-  await checkCurrentPassword(ctx, user, email, given);
-  const hash = await newPasswordHash(user, given);
+  const email = change.email === undefined ? user.email : cleanEmail(change.email);
+  checkGravatar(change.gravatar_url);
+  await checkCurrentPassword(ctx, user, email, change);
+  const hash = await newPasswordHash(user, change);
   const token = email !== user.email && (await mailConfigured(ctx)) ? ctx.random.token(32) : null;
   if (token !== null) {
     await checkEmailFree(ctx, email, id);
-    await rolesAfter(ctx, roles, given, user.api_only);
+    await rolesAfter(ctx, roles, change, user.api_only);
     await mailEmailChange(ctx, user, email, token);
   }
   const reply = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
-      const account = await allowed(inside, id, given);
+      const account = await allowed(inside, id, change);
       if (email !== account.user.email) await checkEmailFree(inside, email, id);
-      await change(inside, account, given, token === null ? email : account.user.email);
+      await writeAccount(inside, account, change, token === null ? email : account.user.email);
       if (hash !== null) await setPassword(inside, user, hash, false);
       // Setting the current address again cancels a pending change.
-      if (given.email !== undefined) await endTokens(inside, id, ["email_change"]);
+      if (change.email !== undefined) await endTokens(inside, id, ["email_change"]);
       if (token !== null) await awaitEmailChange(inside, account.user, email, token);
-      await changeRoles(inside, account, given);
+      await changeRoles(inside, account, change);
       return { user: await viewUser(inside, (await store.users.get(id))!) };
     },
     { lock: "users" },
@@ -53,76 +53,77 @@ export async function modifyUser(ctx: Context, id: number, given: ModifyUser): P
 }
 
 /** The account, if the caller may make these changes to it. */
-async function allowed(ctx: Context, id: number, given: ModifyUser): Promise<Account> {
+async function allowed(ctx: Context, id: number, change: ModifyUser): Promise<Account> {
   const account = await visibleAccount(ctx, id);
   checkListedTeams(
     ctx,
     id,
-    (given.teams ?? []).map((team) => team.id),
+    (change.teams ?? []).map((team) => team.id),
   );
-  const own = ctx.user.id === id;
+  const isSelf = ctx.user.id === id;
   const managed = manages(ctx, account);
-  if (!own && !managed && accountFields.some((field) => given[field] !== undefined)) throw forbidden();
-  if (!managed && signInChanges(account.user, given)) throw forbidden();
-  await checkSignIn(ctx, account.user, given);
+  if (!isSelf && !managed && accountFields.some((field) => change[field] !== undefined)) throw forbidden();
+  if (!managed && signInChanges(account.user, change)) throw forbidden();
+  await checkSignIn(ctx, account.user, change);
   return account;
 }
 
-const signInChanges = (user: UserRow, given: ModifyUser): boolean =>
-  (given.sso_enabled ?? user.sso_enabled) !== user.sso_enabled ||
-  (given.mfa_enabled ?? user.mfa_enabled) !== user.mfa_enabled;
+const signInChanges = (user: UserRow, change: ModifyUser): boolean =>
+  (change.sso_enabled ?? user.sso_enabled) !== user.sso_enabled ||
+  (change.mfa_enabled ?? user.mfa_enabled) !== user.mfa_enabled;
 
-async function checkSignIn(ctx: Context, user: UserRow, given: ModifyUser): Promise<void> {
-  const sso = given.sso_enabled ?? user.sso_enabled;
-  const mfa = given.mfa_enabled ?? user.mfa_enabled;
+async function checkSignIn(ctx: Context, user: UserRow, change: ModifyUser): Promise<void> {
+  const sso = change.sso_enabled ?? user.sso_enabled;
+  const mfa = change.mfa_enabled ?? user.mfa_enabled;
   if (sso && mfa) throw conflict("single sign-on and multi-factor authentication cannot be used together");
   if (mfa && !user.mfa_enabled) await checkMfa(ctx, { sso, apiOnly: user.api_only });
-  if (sso && given.new_password !== undefined) throw invalid("new_password", "not allowed for users of single sign-on");
-  if (user.sso_enabled && !sso && given.new_password === undefined)
+  if (sso && change.new_password !== undefined)
+    throw invalid("new_password", "not allowed for users of single sign-on");
+  if (user.sso_enabled && !sso && change.new_password === undefined)
     throw invalid("new_password", "must be given when single sign-on is turned off");
 }
 
 /** Changing one's own way of signing in requires the password, so that a stolen session is not enough. */
-async function checkCurrentPassword(ctx: Context, user: UserRow, email: string, given: ModifyUser): Promise<void> {
+async function checkCurrentPassword(ctx: Context, user: UserRow, email: string, change: ModifyUser): Promise<void> {
   if (ctx.user.id !== user.id) return;
-  if (email === user.email && given.new_password === undefined && !signInChanges(user, given)) return;
+  if (email === user.email && change.new_password === undefined && !signInChanges(user, change)) return;
   if (isToken(ctx.user)) throw notByToken();
   if (user.password_hash === null) {
     // With single sign-on the identity provider determines the email address.
     if (email !== user.email) throw invalid("email", "is managed by single sign-on");
     return;
   }
-  if (given.password === undefined || given.password === "")
+  if (change.password === undefined || change.password === "")
     throw invalid("password", "is required to change how you sign in");
-  if (!(await showsPassword(ctx, user, given.password))) throw permissionDenied();
+  if (!(await showsPassword(ctx, user, change.password))) throw permissionDenied();
 }
 
-const newPasswordHash = async (user: UserRow, given: ModifyUser): Promise<string | null> =>
-  given.new_password === undefined ? null : newHash(user, "new_password", given.new_password);
+const newPasswordHash = async (user: UserRow, change: ModifyUser): Promise<string | null> =>
+  change.new_password === undefined ? null : newHash(user, "new_password", change.new_password);
 
-async function change(ctx: Context, { user }: Account, given: ModifyUser, email: string): Promise<void> {
-  const sso = given.sso_enabled ?? user.sso_enabled;
+async function writeAccount(ctx: Context, { user }: Account, change: ModifyUser, email: string): Promise<void> {
+  const sso = change.sso_enabled ?? user.sso_enabled;
   // Links mailed to another address, or for a password that no longer exists, become invalid.
   if (email !== user.email || sso !== user.sso_enabled) await endTokens(ctx, user.id);
   await ctx.store.users.update({
     where: eq("id", user.id),
     set: {
       updated_at: ctx.clock.iso(),
-      name: given.name,
+      name: change.name,
       email,
-      position: given.position,
-      gravatar_url: given.gravatar_url,
-      settings: given.settings,
+      position: change.position,
+      gravatar_url: change.gravatar_url,
+      settings: change.settings,
       sso_enabled: sso,
-      mfa_enabled: given.mfa_enabled,
+      mfa_enabled: change.mfa_enabled,
       ...(sso ? { password_hash: null, force_password_reset: false } : {}),
     },
   });
   await recordEdit(ctx, user);
 }
 
-async function changeRoles(ctx: Context, { user, roles }: Account, given: ModifyUser): Promise<void> {
-  const after = await rolesAfter(ctx, roles, given, user.api_only);
+async function changeRoles(ctx: Context, { user, roles }: Account, change: ModifyUser): Promise<void> {
+  const after = await rolesAfter(ctx, roles, change, user.api_only);
   await keepAnAdmin(ctx, roles, after);
   const now = (await ctx.store.users.get(user.id))!;
   if (await writeRoles(ctx, now, roles, after)) await endSessionsOfChangedRoles(ctx, [user.id]);

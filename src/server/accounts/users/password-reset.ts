@@ -18,8 +18,8 @@ import { newHash, setPassword } from "./password.ts";
 const LIFETIME = hours(1);
 
 /** The reply is the same, and as fast, for unknown addresses: the address is looked up after the reply. */
-export async function forgotPassword(ctx: Context, given: string): Promise<Record<string, never>> {
-  const email = given.trim().toLowerCase();
+export async function forgotPassword(ctx: Context, input: string): Promise<Record<string, never>> {
+  const email = input.trim().toLowerCase();
   if (!(await mailConfigured(ctx))) throw notConfigured();
   await countForgotten(ctx, ctx.address, email);
   later(ctx, async (signal) => {
@@ -42,20 +42,20 @@ interface PasswordReset {
   readonly password_reset_token: string;
 }
 
-export async function resetPassword(ctx: Context, given: PasswordReset): Promise<Record<string, never>> {
+export async function resetPassword(ctx: Context, input: PasswordReset): Promise<Record<string, never>> {
   const started = ctx.clock.now();
   await countReset(ctx, ctx.address);
-  const user = await holder(ctx, given.password_reset_token);
+  const user = await holder(ctx, input.password_reset_token);
   if (!user) throw await refused(ctx, started);
   // From here on, a refused request does not use up the token.
-  const { new_password: password, new_password_confirmation: again } = given;
+  const { new_password: password, new_password_confirmation: again } = input;
   if (again !== undefined && again !== password)
     throw invalid("new_password_confirmation", "is not the same as new_password");
   const hash = await newHash(user, "new_password", password);
   const isDone = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
-      if (!(await takeToken(inside, "password_reset", given.password_reset_token))) return false;
+      if (!(await takeToken(inside, "password_reset", input.password_reset_token))) return false;
       await setPassword(inside, user, hash, true);
       return true;
     },

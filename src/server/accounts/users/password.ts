@@ -56,12 +56,12 @@ async function caller(ctx: Context): Promise<UserRow> {
 
 export async function changePassword(
   ctx: Context,
-  given: { old_password: string; new_password: string },
+  input: { old_password: string; new_password: string },
 ): Promise<Record<string, never>> {
   const user = await caller(ctx);
-  if (!(await showsPassword(ctx, user, given.old_password)))
+  if (!(await showsPassword(ctx, user, input.old_password)))
     throw invalid("old_password", "old password does not match");
-  const hash = await newHash(user, "new_password", given.new_password);
+  const hash = await newHash(user, "new_password", input.new_password);
   await ctx.store.tx((store) => setPassword(within(ctx, store), user, hash, false), { lock: "users" });
   return {};
 }

@@ -18,20 +18,20 @@ export async function applyRoles(ctx: Context, { roles }: RolesSpec): Promise<Re
       const before = await admins();
       const seen = new Set<number>();
       const changed: number[] = [];
-      for (const [email, wanted] of Object.entries(roles)) {
+      for (const [email, desired] of Object.entries(roles)) {
         const account = await accountOf(inside, email);
         if (seen.has(account.user.id)) throw badRequest(`${email} is given twice`, "roles");
         seen.add(account.user.id);
-        const given = {
-          global_role: wanted.global_role ?? null,
-          teams: (wanted.teams ?? []).map(({ team, role }) => ({ id: teams.get(nameKey(team))!, role })),
+        const input = {
+          global_role: desired.global_role ?? null,
+          teams: (desired.teams ?? []).map(({ team, role }) => ({ id: teams.get(nameKey(team))!, role })),
         } satisfies RolesInput;
         checkListedTeams(
           inside,
           account.user.id,
-          given.teams.map(({ id }) => id),
+          input.teams.map(({ id }) => id),
         );
-        const after = await rolesAfter(inside, account.roles, given, account.user.api_only);
+        const after = await rolesAfter(inside, account.roles, input, account.user.api_only);
         if (await writeRoles(inside, account.user, account.roles, after)) changed.push(account.user.id);
       }
       // Checked at the end, because a new admin may be listed after the old one.
@@ -58,8 +58,8 @@ async function teamsNamed({ store }: Context, roles: RolesSpec["roles"]): Promis
   const rows = await store.teams.pick(["id", "name_key"], {
     where: oneOf("name_key", [...new Set(names.map(nameKey))]),
   });
-  const found = new Map(rows.map(({ id, name_key }) => [name_key, id]));
-  const unknown = names.find((name) => !found.has(nameKey(name)));
+  const ids = new Map(rows.map(({ id, name_key }) => [name_key, id]));
+  const unknown = names.find((name) => !ids.has(nameKey(name)));
   if (unknown !== undefined) throw badRequest(`team ${unknown} was not found in the datastore`, "teams.team");
-  return found;
+  return ids;
 }

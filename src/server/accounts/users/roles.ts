@@ -18,7 +18,7 @@ export interface RolesInput {
 export const noRoles: RoleSet = { global: null, teams: new Map() };
 
 export function parseRole(name: string): Role {
-  const role = roleNames.find((known) => known === name);
+  const role = roleNames.find((roleName) => roleName === name);
   if (!role) throw roleError(1, `invalid role: ${name.slice(0, 100)}`);
   return role;
 }
@@ -38,36 +38,36 @@ export function checkRole(
  * The roles after a change. A global role replaces the team roles, and the other way round. In a team admin's list,
  * only the teams that it manages count; roles on other teams are kept.
  */
-export async function rolesAfter(ctx: Context, before: RoleSet, given: RolesInput, apiOnly: boolean): Promise<RoleSet> {
-  const after = merged(ctx, before, given);
+export async function rolesAfter(ctx: Context, before: RoleSet, input: RolesInput, apiOnly: boolean): Promise<RoleSet> {
+  const after = merged(ctx, before, input);
   const changed = differences(before, after);
   if (after.global === null && after.teams.size === 0 && (changed.length > 0 || before === noRoles))
     throw roleError(1, "either a global role or team roles must be given");
   for (const { team } of changed) authorize(ctx, "users:write", team);
   for (const { team, to } of changed) if (to) checkRole(ctx, to, { apiOnly, onTeam: team !== null });
   const added = changed.flatMap(({ team, to }) => (team !== null && to ? [team] : []));
-  const known = new Set((await ctx.store.teams.getMany(added)).map(({ id }) => id));
-  const unknown = added.find((id) => !known.has(id));
+  const existing = new Set((await ctx.store.teams.getMany(added)).map(({ id }) => id));
+  const unknown = added.find((id) => !existing.has(id));
   if (unknown !== undefined) throw invalid("teams.id", `team ${unknown} was not found in the datastore`);
   return after;
 }
 
-function merged(ctx: Context, before: RoleSet, given: RolesInput): RoleSet {
-  const wanted = parseTeams(given.teams ?? []);
-  if (given.global_role !== undefined && given.global_role !== null) {
-    if (wanted.size > 0) throw roleError(1, "a user has either a global role or team roles, not both");
-    return { global: parseRole(given.global_role), teams: new Map() };
+function merged(ctx: Context, before: RoleSet, input: RolesInput): RoleSet {
+  const desired = parseTeams(input.teams ?? []);
+  if (input.global_role !== undefined && input.global_role !== null) {
+    if (desired.size > 0) throw roleError(1, "a user has either a global role or team roles, not both");
+    return { global: parseRole(input.global_role), teams: new Map() };
   }
-  const emptyBesideGlobal = wanted.size === 0 && before.global !== null && given.global_role === undefined;
-  if (given.teams === undefined || emptyBesideGlobal)
-    return given.global_role === null ? { global: null, teams: before.teams } : before;
+  const emptyBesideGlobal = desired.size === 0 && before.global !== null && input.global_role === undefined;
+  if (input.teams === undefined || emptyBesideGlobal)
+    return input.global_role === null ? { global: null, teams: before.teams } : before;
   const kept = [...before.teams].filter(([team]) => !may(ctx.user, "users:write", team));
-  return { global: null, teams: new Map([...kept, ...wanted]) };
+  return { global: null, teams: new Map([...kept, ...desired]) };
 }
 
-function parseTeams(given: NonNullable<RolesInput["teams"]>): Map<number, Role> {
+function parseTeams(input: NonNullable<RolesInput["teams"]>): Map<number, Role> {
   const teams = new Map<number, Role>();
-  for (const { id, role } of given) {
+  for (const { id, role } of input) {
     if (teams.has(id)) throw invalid("teams.id", `team ${id} is given twice`);
     teams.set(id, parseRole(role));
   }

@@ -73,15 +73,15 @@ export async function checkEmailFree(
   if (invited && !hasExpired({ clock }, invited)) throw alreadyExists(`${email} is invited already`);
 }
 
-export async function createUser(ctx: Context, given: CreateUser): Promise<{ user: User; token?: string }> {
-  const email = cleanEmail(given.email);
-  checkGravatar(given.gravatar_url);
-  const apiOnly = given.api_only ?? false;
-  const sso = given.sso_enabled ?? false;
-  const roles = await rolesAfter(ctx, noRoles, given, apiOnly);
+export async function createUser(ctx: Context, input: CreateUser): Promise<{ user: User; token?: string }> {
+  const email = cleanEmail(input.email);
+  checkGravatar(input.gravatar_url);
+  const apiOnly = input.api_only ?? false;
+  const sso = input.sso_enabled ?? false;
+  const roles = await rolesAfter(ctx, noRoles, input, apiOnly);
   // On the free tier the field is ignored, as in the API's reference.
-  const mfa = given.mfa_enabled === true && isPremium(ctx);
-  const password = checkSignIn(given);
+  const mfa = input.mfa_enabled === true && isPremium(ctx);
+  const password = checkSignIn(input);
   if (mfa) await checkMfa(ctx, { sso, apiOnly });
   await checkEmailFree(ctx, email);
   const passwordHash = password === null ? null : await hashPassword(password);
@@ -92,12 +92,12 @@ export async function createUser(ctx: Context, given: CreateUser): Promise<{ use
       const user = await addUser(
         inside,
         {
-          name: given.name,
+          name: input.name,
           email,
           password_hash: passwordHash,
-          force_password_reset: !sso && given.admin_forced_password_reset,
-          gravatar_url: given.gravatar_url ?? "",
-          position: given.position ?? "",
+          force_password_reset: !sso && input.admin_forced_password_reset,
+          gravatar_url: input.gravatar_url ?? "",
+          position: input.position ?? "",
           sso_enabled: sso,
           mfa_enabled: mfa,
           api_only: apiOnly,
@@ -113,16 +113,16 @@ export async function createUser(ctx: Context, given: CreateUser): Promise<{ use
 }
 
 /** The password of the new user. Null for single sign-on. */
-function checkSignIn(given: CreateUser): string | null {
-  if (given.sso_enabled && given.mfa_enabled)
+function checkSignIn(input: CreateUser): string | null {
+  if (input.sso_enabled && input.mfa_enabled)
     throw conflict("single sign-on and multi-factor authentication cannot be used together");
-  if (given.sso_enabled) {
-    if (given.password !== undefined) throw invalid("password", "not allowed for users of single sign-on");
+  if (input.sso_enabled) {
+    if (input.password !== undefined) throw invalid("password", "not allowed for users of single sign-on");
     return null;
   }
-  if (given.password === undefined || given.password === "") throw invalid("password", "must be given");
-  checkPassword("password", given.password);
-  return given.password;
+  if (input.password === undefined || input.password === "") throw invalid("password", "must be given");
+  checkPassword("password", input.password);
+  return input.password;
 }
 
 export async function deleteUser(ctx: Context, id: number): Promise<Record<string, never>> {

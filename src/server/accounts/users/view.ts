@@ -48,8 +48,8 @@ export const viewUser = async (ctx: Context, row: UserRow): Promise<User> => (aw
 /** The teams that the user can select, limited to those that the caller may see. None on the free tier. */
 export async function availableTeams(ctx: Context, user: Viewer): Promise<z.infer<typeof AvailableTeam>[]> {
   if (!isPremium(ctx)) return [];
-  const own = user.teams.map(({ id }) => id).filter((id) => seesRole(ctx.user, user.id, id));
-  const where = user.global_role === null ? oneOf("id", own) : everything;
+  const ids = user.teams.map(({ id }) => id).filter((id) => seesRole(ctx.user, user.id, id));
+  const where = user.global_role === null ? oneOf("id", ids) : everything;
   const rows = await ctx.store.teams.pick(["id", "name", "description"], {
     where,
     order: [{ column: "name", direction: "asc" }],

@@ -58,9 +58,9 @@ function compare(
     const row = await tx.managedAgents.first({ where: and(eq("id", hostId), eq("agent_key_hash", tokenHash(key))) });
     // The key was replaced since it was looked up.
     if (!row) throw authenticationRequired();
-    const known = machineOf(row);
-    const [verdict, next] = judge(known, machine, clock.now());
-    if (next !== known) {
+    const stored = machineOf(row);
+    const [verdict, next] = judge(stored, machine, clock.now());
+    if (next !== stored) {
       await setMachine(tx, hostId, next);
       await tx.notify(channels.hosts, hostsPayload([hostId]));
     }

@@ -15,15 +15,15 @@ import { detailsOf, type EnrollBody, managedAgentEnrollment } from "./kind.ts";
 const KEY_BYTES = 32;
 
 /** Returns the new agent key; a previous key of the host becomes invalid. */
-export async function enrollAgent(ctx: Context, given: EnrollBody): Promise<string> {
-  const secret = await checkEnrollSecret(ctx, given.enroll_secret, ctx);
+export async function enrollAgent(ctx: Context, input: EnrollBody): Promise<string> {
+  const secret = await checkEnrollSecret(ctx, input.enroll_secret, ctx);
   if ("wait" in secret) throw secret.wait > 0 ? limitExceeded(secret.wait) : authenticationFailed();
-  const details = detailsOf(given);
-  if (given.hardware_uuid.trim() === "") throw invalid("hardware_uuid", "hardware_uuid is required");
+  const details = detailsOf(input);
+  if (input.hardware_uuid.trim() === "") throw invalid("hardware_uuid", "hardware_uuid is required");
   const identity = await signer(ctx);
-  if (identity && identity.hardware_uuid?.toLowerCase() !== given.hardware_uuid.trim().toLowerCase())
+  if (identity && identity.hardware_uuid?.toLowerCase() !== input.hardware_uuid.trim().toLowerCase())
     throw invalid("hardware_uuid", "is not that of the identity that has signed the request");
-  const named = hardwareUuid(given.qengine_identifier || given.osquery_identifier);
+  const named = hardwareUuid(input.qengine_identifier || input.osquery_identifier);
   const serial = isSerialNumber(details.hardware_serial) ? details.hardware_serial : "";
   const identifier = named || details.uuid || serial;
   if (identifier === "")
@@ -45,7 +45,7 @@ export async function enrollAgent(ctx: Context, given: EnrollBody): Promise<stri
     keyHash: tokenHash(key),
     identity,
     details,
-    machine: given.agent_machine,
+    machine: input.agent_machine,
   });
   if (!("refused" in outcome)) {
     proved(ctx);

@@ -58,13 +58,13 @@ export const detailsOf = ({
 });
 
 /** Keeps stored values, since those of the query engine are more accurate. */
-const filledIn = (known: HostRow, details: Details): Details => ({
-  uuid: known.uuid || details.uuid,
-  hardware_serial: known.hardware_serial || details.hardware_serial,
-  hostname: known.hostname || details.hostname,
-  platform: known.platform || details.platform,
-  computer_name: known.computer_name || details.computer_name,
-  hardware_model: known.hardware_model || details.hardware_model,
+const filledIn = (stored: HostRow, details: Details): Details => ({
+  uuid: stored.uuid || details.uuid,
+  hardware_serial: stored.hardware_serial || details.hardware_serial,
+  hostname: stored.hostname || details.hostname,
+  platform: stored.platform || details.platform,
+  computer_name: stored.computer_name || details.computer_name,
+  hardware_model: stored.hardware_model || details.hardware_model,
 });
 
 /** What is known of the machines of these hosts' agents. */
@@ -122,16 +122,16 @@ const managedAgent: EnrollmentKind<AgentRequest> = {
     }
     const hosts = enrolled.map(({ row }) => row);
     const ids = hosts.map(({ id }) => id);
-    const known = await machinesOf(tx, ids);
+    const machines = await machinesOf(tx, ids);
     await expectSetups(
       tx,
-      hosts.filter(({ id }) => !known.has(id)),
+      hosts.filter(({ id }) => !machines.has(id)),
       isoAt(now),
     );
     await writeAgents(
       tx,
       enrolled.map(({ request: { keyHash, machine }, row: { id } }) => {
-        const before = known.get(id);
+        const before = machines.get(id);
         const [, after] = machine ? judgeEnrollment(before?.machine ?? noMachine, machine, now) : [null, noMachine];
         const conflict = machine ? (before?.conflict ?? null) : null;
         return { id, agent_key_hash: keyHash, enrolled_at: isoAt(now), ...after, conflict };

@@ -57,9 +57,12 @@ const familyOfExtension: Record<string, string> = { windows: "windows", linux: "
 
 function extensionsFor({ extensions = {} }: AgentOptions, { platform, platformLike }: AgentHost) {
   const family = platformFamily(platform, platformLike);
-  const fits = (one: unknown) =>
-    typeof one === "object" && one !== null && "platform" in one && familyOfExtension[String(one.platform)] === family;
-  return Object.fromEntries(Object.entries(extensions).filter(([, one]) => fits(one)));
+  const fits = (extension: unknown) =>
+    typeof extension === "object" &&
+    extension !== null &&
+    "platform" in extension &&
+    familyOfExtension[String(extension.platform)] === family;
+  return Object.fromEntries(Object.entries(extensions).filter(([, extension]) => fits(extension)));
 }
 
 interface AgentKeys {

@@ -19,8 +19,8 @@ export function enrollCommands(
   { signsRequests, keyPin }: CommandOptions,
 ): Record<AgentPlatform, string> {
   const script = `curl ${curl(keyPin)} ${shellWord(`${serverUrl}/enroll/enroll.sh`)}`;
-  const given = `--server-url ${shellWord(serverUrl)} --token ${shellWord(token)}`;
-  const shell = `${script} | sh -s -- ${given}${signsRequests ? " --sign-requests" : ""}`;
+  const options = `--server-url ${shellWord(serverUrl)} --token ${shellWord(token)}`;
+  const shell = `${script} | sh -s -- ${options}${signsRequests ? " --sign-requests" : ""}`;
   const url = powershellWord(`${serverUrl}/enroll/enroll.ps1`);
   const fetched =
     keyPin === null ? `(Invoke-RestMethod -UseBasicParsing ${url})` : `(curl.exe ${curl(keyPin)} ${url} | Out-String)`;

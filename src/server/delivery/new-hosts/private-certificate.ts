@@ -20,11 +20,11 @@ export async function privateCertificate(ctx: Pick<Context, "settings" | "log">)
   const pem = await ownCertificates(ctx);
   const texts = pem?.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (texts.length === 0) return null;
-  const [own, last] = [new X509Certificate(texts[0]!), new X509Certificate(texts.at(-1)!)];
+  const [leaf, last] = [new X509Certificate(texts[0]!), new X509Certificate(texts.at(-1)!)];
   const isAuthority = last.subject === last.issuer && last.verify(last.publicKey);
   if (!isAuthority || knownRoots().has(last.fingerprint256)) return null;
-  const key = own.publicKey.export({ type: "spki", format: "der" });
+  const key = leaf.publicKey.export({ type: "spki", format: "der" });
   return { authority: `${texts.at(-1)}\n`, keyPin: createHash("sha256").update(key).digest("base64") };
 }
 
-const knownRoots = (): Set<string> => new Set(rootCertificates.map((one) => new X509Certificate(one).fingerprint256));
+const knownRoots = (): Set<string> => new Set(rootCertificates.map((pem) => new X509Certificate(pem).fingerprint256));

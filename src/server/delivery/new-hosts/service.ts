@@ -30,14 +30,14 @@ const readFiles = part("files for new hosts", () => new Map<AgentFile, CachedFil
 const sha256Of = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
 async function load({ running }: Deps, name: AgentFile): Promise<CachedFile | null> {
-  const known = running.of(readFiles);
-  const before = known.get(name);
+  const files = running.of(readFiles);
+  const before = files.get(name);
   if (before !== undefined && before.version === (await versionOf(name))) return before;
   const read = await readAgentFile(name);
   if (read === null) return null;
-  const found = { ...read, sha256: sha256Of(read.bytes) };
-  known.set(name, found);
-  return found;
+  const file = { ...read, sha256: sha256Of(read.bytes) };
+  files.set(name, file);
+  return file;
 }
 
 /** Null: this server has no file of the agent. */
@@ -50,15 +50,15 @@ export async function agentFile(
   ctx: Pick<Context, "running" | "settings" | "log">,
   name: AgentFile,
 ): Promise<Download> {
-  const found = await load(ctx, name);
+  const template = await load(ctx, name);
   const agent = await agentSha256(ctx);
-  if (found === null || agent === null)
+  if (template === null || agent === null)
     throw notThere("the file of the agent is not there, because this server was not built: run `npm run build`");
-  const bytes = name === "agent" ? found.bytes : await scriptOf(ctx, found.bytes, agent);
+  const bytes = name === "agent" ? template.bytes : await scriptOf(ctx, template.bytes, agent);
   const { file, type } = names[name];
   return {
     size: bytes.length,
-    sha256: name === "agent" ? found.sha256 : sha256Of(bytes),
+    sha256: name === "agent" ? template.sha256 : sha256Of(bytes),
     name: file,
     type,
     open: async ({ start, end }) => Readable.from([bytes.subarray(start, end + 1)]),

@@ -22,8 +22,8 @@ async function load({ store, clock }: PartServices): Promise<KeyObject> {
     const row = await from.agentSigningKeys.first({});
     return row ? readKey(row.key) : null;
   };
-  const known = await stored(store);
-  if (known) return known;
+  const existing = await stored(store);
+  if (existing) return existing;
   const { privateKey } = generateKeyPairSync("ed25519");
   // If servers create a key at the same time, all use the first.
   return store.tx(
@@ -60,12 +60,12 @@ export async function updateFor(
 }
 
 async function currentAgent({ running }: Pick<Context, "running">): Promise<AgentUpdate | null> {
-  const found = await handedOutAgent({ running });
-  const version = found && versionInFile(found.bytes.subarray(0, START).toString("latin1"));
-  if (found === null || version === null) return null;
+  const agent = await handedOutAgent({ running });
+  const version = agent && versionInFile(agent.bytes.subarray(0, START).toString("latin1"));
+  if (agent === null || version === null) return null;
   const kept = running.of(signed);
-  if (kept.last?.sha256 === found.sha256) return kept.last;
-  const statement = { version, sha256: found.sha256, size: found.bytes.length };
+  if (kept.last?.sha256 === agent.sha256) return kept.last;
+  const statement = { version, sha256: agent.sha256, size: agent.bytes.length };
   const signature = sign(null, updateStatement(statement), await running.of(ownKey).get()).toString("base64");
   kept.last = { ...statement, signature };
   return kept.last;

@@ -109,10 +109,13 @@ async function noticeFirst(
     const app = await offeredApp(store, host.team_id, { id: policy.catalogue_app_id ?? 0 });
     if (!app?.offer) return "drop";
     const text = noticeScript(app.platform, app.name, app.offer.version);
-    const asked = await unlessRefused(inside, row, "the user of a host was not notified before patching", async () =>
-      setNotice(store, row.id, (await runNotice(inside, host_id, text, policy.id)).uuid),
+    const isNotified = await unlessRefused(
+      inside,
+      row,
+      "the user of a host was not notified before patching",
+      async () => setNotice(store, row.id, (await runNotice(inside, host_id, text, policy.id)).uuid),
     );
-    return asked ? "wait" : "install";
+    return isNotified ? "wait" : "install";
   }
   const state = await noticeState(store, uuid, clock.now());
   if (!state.isOver) return "wait";

@@ -16,18 +16,18 @@ const view: OperationView = {
     const uuids = operations.map(({ uuid }) => uuid);
     const columns = ["uuid", "script_name", "is_sync", "policy_id", "batch_uuid"] as const;
     const rows = await store.scriptExecutions.pick(columns, { where: oneOf("uuid", uuids) });
-    const known = new Map(rows.map((row) => [row.uuid, row]));
+    const executions = new Map(rows.map((row) => [row.uuid, row]));
     const policies = byId(await store.policies.getMany(rows.flatMap(({ policy_id }) => policy_id ?? [])));
-    const policyOf = (uuid: string) => policies.get(known.get(uuid)?.policy_id ?? 0);
+    const policyOf = (uuid: string) => policies.get(executions.get(uuid)?.policy_id ?? 0);
     return operations.map(({ uuid }) => ({
       type: "ran_script",
       details: {
         host_id: host.id,
         host_display_name: host.display_name,
         script_execution_id: uuid,
-        batch_execution_id: known.get(uuid)?.batch_uuid ?? null,
-        script_name: known.get(uuid)?.script_name ?? "",
-        async: !known.get(uuid)?.is_sync,
+        batch_execution_id: executions.get(uuid)?.batch_uuid ?? null,
+        script_name: executions.get(uuid)?.script_name ?? "",
+        async: !executions.get(uuid)?.is_sync,
         policy_id: policyOf(uuid)?.id ?? null,
         policy_name: policyOf(uuid)?.name ?? null,
       },

@@ -28,16 +28,16 @@ interface DesiredScript {
 export async function replaceScripts(ctx: Context, query: Query, body: Body) {
   if ((query.team_id !== undefined || query.team_name !== undefined) && !isPremium(ctx)) throw premiumRequired();
   const team = await teamScope(ctx, "scripts:write", await teamIdGiven(ctx, query));
-  const wanted = readAll(body.scripts);
+  const desired = readAll(body.scripts);
   const rows = await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const before = await store.scripts.list({ where: inTeam(team.team_id ?? 0) });
-    const kept = new Set(wanted.map(({ name }) => name));
+    const kept = new Set(desired.map(({ name }) => name));
     const gone = before.filter(({ name }) => !kept.has(name));
-    const made = await putScripts(inside, team, before, wanted);
+    const written = await putScripts(inside, team, before, desired);
     await removeScripts(store, gone);
-    if (made.isChanged || gone.length > 0) await recordActivity(inside, "edited_script", { ...team });
-    return made.rows;
+    if (written.isChanged || gone.length > 0) await recordActivity(inside, "edited_script", { ...team });
+    return written.rows;
   }, SCRIPT_CHANGES);
   return { scripts: ctx.dryRun === null ? rows.map(({ team_id, id, name }) => ({ team_id, id, name })) : null };
 }
@@ -65,16 +65,16 @@ export async function putScripts(
   { store, clock }: Context,
   { team_id }: TeamScope,
   before: readonly ScriptRow[],
-  wanted: readonly DesiredScript[],
+  desired: readonly DesiredScript[],
 ): Promise<Put> {
   const now = clock.iso();
-  const known = new Map(before.map((row) => [row.name, row]));
+  const existing = new Map(before.map((row) => [row.name, row]));
   const rows: ScriptRow[] = [];
   let isChanged = false;
-  for (const { name, text, field } of wanted) {
+  for (const { name, text, field } of desired) {
     await checkVariables(store, text, field, { use: "scripts", teamId: team_id });
     const text_id = await keepText(store, text);
-    const row = known.get(name);
+    const row = existing.get(name);
     if (row?.text_id === text_id) rows.push(row);
     else if (row) {
       const set = { text_id, updated_at: now };

@@ -31,20 +31,22 @@ interface Chosen {
 
 const ways = ["script_id", "script_contents", "script_name"] as const;
 
-async function chosen(ctx: Context, host: HostRow, given: ScriptRun): Promise<Chosen> {
-  const named = ways.filter((way) => given[way] !== undefined && given[way] !== null && given[way] !== "");
+async function chosen(ctx: Context, host: HostRow, request: ScriptRun): Promise<Chosen> {
+  const named = ways.filter((way) => request[way] !== undefined && request[way] !== null && request[way] !== "");
   const [way, ...others] = named;
   if (way === undefined) throw invalid("script_id", `one of ${ways.join(", ")} is required`);
   if (others.length > 0) throw invalid(others[0]!, `only one of ${ways.join(", ")} can be given`);
   if (way === "script_contents") {
-    const text = given.script_contents!.replaceAll("\r\n", "\n");
+    const text = request.script_contents!.replaceAll("\r\n", "\n");
     if (text.length >= SCRIPT_CONTENTS_MAX)
       throw invalid(way, `the script has ${text.length} characters; fewer than ${SCRIPT_CONTENTS_MAX} are accepted`);
     checkText(text, null, way);
     return { script: null, text };
   }
   const script =
-    way === "script_id" ? await scriptFor(ctx, "scripts:read", given.script_id!, way) : await scriptNamed(ctx, given);
+    way === "script_id"
+      ? await scriptFor(ctx, "scripts:read", request.script_id!, way)
+      : await scriptNamed(ctx, request);
   if (script.team_id !== host.team_id) throw invalid(way, "the script and the host belong to different teams");
   if (!runsOn(extensionOf(script.name, way), host.platform, host.platform_like))
     throw invalid(way, `${script.name} cannot run on a host with the platform ${host.platform || "unknown"}`);
@@ -73,12 +75,12 @@ async function isOnline({ store, clock }: Context, id: number): Promise<boolean>
 
 async function start(
   ctx: Context,
-  given: ScriptRun,
+  request: ScriptRun,
   { isSync = false, policyId = null }: { readonly isSync?: boolean; readonly policyId?: number | null } = {},
 ): Promise<Execution> {
-  const host = await hostFor(ctx, "scripts:run", given.host_id);
+  const host = await hostFor(ctx, "scripts:run", request.host_id);
   await assertScriptsEnabled(ctx);
-  const { script, text } = await chosen(ctx, host, given);
+  const { script, text } = await chosen(ctx, host, request);
   await requireAgent(ctx, host);
   if (isSync && !(await isOnline(ctx, host.id)))
     throw invalid("host_id", `${host.display_name} is offline: run the script without waiting for it`);
@@ -127,8 +129,8 @@ export async function timeoutOf({ store, config }: Context, teamId: number | nul
 const isAmong = async (store: Context["store"], uuids: readonly string[], scriptId: number): Promise<boolean> =>
   (await store.scriptExecutions.first({ where: and(oneOf("uuid", uuids), eq("script_id", scriptId)) })) !== null;
 
-export async function runOnHost(ctx: Context, given: ScriptRun) {
-  const { host_id, uuid } = await start(ctx, given);
+export async function runOnHost(ctx: Context, request: ScriptRun) {
+  const { host_id, uuid } = await start(ctx, request);
   return { host_id, execution_id: uuid };
 }
 
@@ -141,9 +143,9 @@ export async function assertScriptsEnabled({ config }: Pick<Context, "config">):
 /** Runs a saved script on a host that newly fails a policy of its team. */
 export const runForPolicy = (
   ctx: Context,
-  given: Pick<ScriptRun, "host_id"> & { readonly script_id: number },
+  request: Pick<ScriptRun, "host_id"> & { readonly script_id: number },
   policyId: number,
-): Promise<unknown> => start(ctx, given, { policyId });
+): Promise<unknown> => start(ctx, request, { policyId });
 
 /** Runs a script of the server's own, which is saved nowhere, for a policy. */
 export const runNotice = (
@@ -157,8 +159,8 @@ export const runNotice = (
 const POLL = seconds(1) / 2;
 
 /** Waits for the result; without one in time, the reply is the same with the status 408. */
-export async function runAndWait(ctx: Context, given: ScriptRun, reply: Reply): Promise<ScriptResult> {
-  const { uuid } = await start(ctx, given, { isSync: true });
+export async function runAndWait(ctx: Context, request: ScriptRun, reply: Reply): Promise<ScriptResult> {
+  const { uuid } = await start(ctx, request, { isSync: true });
   const until = performance.now() + Math.max(seconds(1), ctx.settings.script_sync_period);
   for (;;) {
     const execution = (await ctx.store.scriptExecutions.first({ where: eq("uuid", uuid) }))!;

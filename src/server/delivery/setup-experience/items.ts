@@ -69,14 +69,14 @@ export async function askFor(inside: Context, host: HostRow, item: SetupItemRow)
   if (item.kind !== "store_app" && (await store.managedAgents.get(host.id)) === null) return null;
   if (item.kind === "script") return askForScript(inside, host);
   if (item.title_id === null) return failedItem("the software was deleted meanwhile");
-  const asked = { hostId: host.id, titleId: item.title_id };
+  const request = { hostId: host.id, titleId: item.title_id };
   // A policy, or a user, asks for it at this moment.
   const isBusy =
     (await hasPendingRun(store, host.id, item.title_id)) ||
     (await isPending(store, host.id, { title_id: item.title_id }));
   if (isBusy) return null;
   try {
-    const { uuid, kind } = await requestInstall(inside, asked);
+    const { uuid, kind } = await requestInstall(inside, request);
     return { state: "running", uuid, kind };
   } catch (error) {
     // What refuses has written nothing.

@@ -91,8 +91,8 @@ async function canProceed({ store }: Context, hostId: number): Promise<boolean> 
  * Writes how the present item has ended, and begins the next one. Returns whether nothing is left to do. In the caller's
  * transaction, under the lock of the host's operations.
  */
-export async function proceed(given: Context, hostId: number): Promise<boolean> {
-  const inside = { ...given, user: service };
+export async function proceed(ctx: Context, hostId: number): Promise<boolean> {
+  const inside = { ...ctx, user: service };
   const { store } = inside;
   const setup = await store.hostSetups.get(hostId);
   const host = await store.hosts.get(hostId);

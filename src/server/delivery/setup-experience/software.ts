@@ -56,11 +56,13 @@ export async function candidatesFor(
 
 export async function listSetupSoftware(ctx: Context, query: z.output<typeof setupExperienceApi.software.query>) {
   const { team_id } = await teamScope(ctx, "setup:read", query.team_id);
-  const found = await Promise.all(query.platform.map((platform) => candidatesFor(ctx.store, team_id, platform)));
+  const candidates = await Promise.all(query.platform.map((platform) => candidatesFor(ctx.store, team_id, platform)));
   const chosen = new Set(
-    found.flatMap((some) => some.flatMap(({ title_id, position }) => (position === null ? [] : title_id))),
+    candidates.flatMap((ofPlatform) =>
+      ofPlatform.flatMap(({ title_id, position }) => (position === null ? [] : title_id)),
+    ),
   );
-  const ids = [...new Set(found.flat().map(({ title_id }) => title_id))];
+  const ids = [...new Set(candidates.flat().map(({ title_id }) => title_id))];
   const { software_titles, ...around } = await pageOfTitles(ctx, team_id ?? 0, ids, query, [...chosen]);
   return { ...around, software_titles: software_titles.map((title) => asChosen(title, chosen.has(title.id))) };
 }
@@ -82,18 +84,18 @@ interface SetupSoftwareInput {
   readonly software_title_ids: readonly number[];
 }
 
-export async function setSetupSoftware(ctx: Context, given: SetupSoftwareInput): Promise<Record<string, never>> {
-  const { platform } = given;
-  const wanted = [...new Set(given.software_title_ids)];
-  const { team_id, team_name } = await teamScope(ctx, "setup:write", given.team_id);
+export async function setSetupSoftware(ctx: Context, input: SetupSoftwareInput): Promise<Record<string, never>> {
+  const { platform } = input;
+  const desired = [...new Set(input.software_title_ids)];
+  const { team_id, team_name } = await teamScope(ctx, "setup:write", input.team_id);
   await ctx.store.tx(async (store) => {
     const candidates = await candidatesFor(store, team_id, platform);
-    const known = new Map(candidates.map((one) => [one.title_id, one]));
-    const missing = wanted.filter((id) => !known.has(id));
+    const byTitle = new Map(candidates.map((candidate) => [candidate.title_id, candidate]));
+    const missing = desired.filter((id) => !byTitle.has(id));
     if (missing.length > 0) throw notOffered(missing, platform, team_name);
     const before = candidates.filter(({ position }) => position !== null).map(({ title_id }) => title_id);
-    if (before.join() === wanted.join()) return;
-    const positionOf = new Map(wanted.map((id, position) => [id, position]));
+    if (before.join() === desired.join()) return;
+    const positionOf = new Map(desired.map((id, position) => [id, position]));
     for (const { title_id, installer, app, position } of candidates) {
       const at = { platform, position: positionOf.get(title_id) ?? null };
       if (at.position === position) continue;
@@ -120,8 +122,8 @@ function notOffered(ids: readonly number[], platform: SetupPlatform, teamName: s
 
 /** A value that both places of the request may name. 422 if they differ. */
 export function agreed<T>(field: string, body: T | null | undefined, query: T | undefined): T | undefined {
-  const given = body ?? undefined;
-  if (given !== undefined && query !== undefined && given !== query)
+  const bodyValue = body ?? undefined;
+  if (bodyValue !== undefined && query !== undefined && bodyValue !== query)
     throw invalid(field, "the query and the body of the request have different values");
-  return given ?? query;
+  return bodyValue ?? query;
 }

@@ -37,7 +37,7 @@ async function itemsOf(store: ServerTx, host: HostRow, setup: HostSetupRow | nul
 
 /** Icons of titles: those that the team has set come before those of the store. */
 async function iconsOf({ store }: Context, teamId: number | null, items: readonly CurrentItem[]) {
-  const idsOf = (some: readonly CurrentItem[]) => some.flatMap(({ title_id }) => title_id ?? []);
+  const idsOf = (list: readonly CurrentItem[]) => list.flatMap(({ title_id }) => title_id ?? []);
   const inStore = idsOf(items.filter(({ kind }) => kind === "store_app"));
   const where = and(inTeam(teamId ?? 0), oneOf("title_id", inStore));
   const apps = inStore.length === 0 ? [] : await store.storeApps.list({ where });

@@ -93,18 +93,18 @@ const endOf = (text: string | null): string | null => text?.slice(-installOutput
 export async function installResult(
   ctx: Context,
   hostId: number,
-  { install_uuid, ...given }: InstallAnswer & { readonly install_uuid: string },
+  { install_uuid, ...sent }: InstallAnswer & { readonly install_uuid: string },
 ): Promise<void> {
   const answer: InstallAnswer = {
-    pre_install_condition_output: endOf(given.pre_install_condition_output),
-    install_script_exit_code: given.install_script_exit_code,
-    install_script_output: endOf(given.install_script_output),
-    post_install_script_exit_code: given.post_install_script_exit_code,
-    post_install_script_output: endOf(given.post_install_script_output),
+    pre_install_condition_output: endOf(sent.pre_install_condition_output),
+    install_script_exit_code: sent.install_script_exit_code,
+    install_script_output: endOf(sent.install_script_output),
+    post_install_script_exit_code: sent.post_install_script_exit_code,
+    post_install_script_output: endOf(sent.post_install_script_output),
   };
   if (statusOf(answer) === null) {
-    const known = and(eq("uuid", install_uuid), eq("host_id", hostId), eq("is_uninstall", false));
-    if ((await ctx.store.softwareInstallRuns.count(known)) === 0) throw notFound("software install", install_uuid);
+    const isInstall = and(eq("uuid", install_uuid), eq("host_id", hostId), eq("is_uninstall", false));
+    if ((await ctx.store.softwareInstallRuns.count(isInstall)) === 0) throw notFound("software install", install_uuid);
     return;
   }
   await answerOperation(ctx, hostId, install_uuid, answer, undefined, "install");

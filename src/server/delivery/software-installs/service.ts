@@ -16,7 +16,7 @@ import { requestInHouse } from "./in-house.ts";
 import { INSTALL_TIMEOUT, type InstallSteps, softwareInstall, softwareUninstall } from "./kinds.ts";
 import { isPending, refreshStatus, waitsUntilClosed } from "./status.ts";
 
-export interface AskedOfHost {
+export interface SoftwareRequest {
   readonly hostId: number;
   readonly titleId: number;
   /** The user of the host asks for it: only for software with self-service. The caller's roles still count. */
@@ -26,48 +26,48 @@ export interface AskedOfHost {
 }
 
 /** The id by which the result is found. */
-export interface AskedFor {
+export interface StartedRun {
   readonly uuid: string;
   /** The kind of software: results of store apps are those of commands, and those of uninstalls are those of scripts. */
   readonly kind: "package" | "store_app";
 }
 
 /** 400 if the host cannot install it, or is about to. */
-export async function requestInstall(ctx: Context, asked: AskedOfHost): Promise<AskedFor> {
-  return onHost(ctx, asked, async (inside, host) => {
+export async function requestInstall(ctx: Context, request: SoftwareRequest): Promise<StartedRun> {
+  return onHost(ctx, request, async (inside, host) => {
     const { store } = inside;
-    const app = await appOfTitle(store, asked.titleId, host.team_id);
+    const app = await appOfTitle(store, request.titleId, host.team_id);
     if (app !== null) {
-      if (asked.selfService && !app.self_service) throw notSelfService();
-      const { selfService = false, policyId = null } = asked;
+      if (request.selfService && !app.self_service) throw notSelfService();
+      const { selfService = false, policyId = null } = request;
       return { uuid: await requestStoreApp(inside, host, app, { selfService, policyId }), kind: "store_app" };
     }
-    const installer = await installerOf(store, host, asked);
+    const installer = await installerOf(store, host, request);
     const refusal = await refusalFor(store, host, installer);
     if (refusal !== null) throw badRequest(refusal);
     if (installer.kind === "ipa") {
       await requireIdle(store, host, installer);
-      const { id, uuid } = await requestInHouse(inside, host, installer, asked.selfService ?? false);
-      await addRun(inside, installer, asked, { id, uuid, file_id: installer.file_id, status: "pending_install" });
+      const { id, uuid } = await requestInHouse(inside, host, installer, request.selfService ?? false);
+      await addRun(inside, installer, request, { id, uuid, file_id: installer.file_id, status: "pending_install" });
       return { uuid, kind: "package" };
     }
     await requireReady(store, host, installer);
-    const content = JSON.stringify(await stepsFor(store, installer, asked.policyId ?? null));
+    const content = JSON.stringify(await stepsFor(store, installer, request.policyId ?? null));
     const asking = { hostIds: [host.id], content, timeout: INSTALL_TIMEOUT };
     const [operation] = await addOperations(inside, softwareInstall, asking);
     const { id, uuid } = operation!;
-    await addRun(inside, installer, asked, { id, uuid, file_id: installer.file_id, status: "pending_install" });
+    await addRun(inside, installer, request, { id, uuid, file_id: installer.file_id, status: "pending_install" });
     return { uuid, kind: "package" };
   });
 }
 
 /** 400 if there is no way to uninstall it, the host does not have it, or is about to uninstall it. */
-export async function requestUninstall(ctx: Context, asked: AskedOfHost): Promise<AskedFor> {
-  return onHost(ctx, asked, async (inside, host) => {
+export async function requestUninstall(ctx: Context, request: SoftwareRequest): Promise<StartedRun> {
+  return onHost(ctx, request, async (inside, host) => {
     const { store } = inside;
-    if ((await appOfTitle(store, asked.titleId, host.team_id)) !== null)
+    if ((await appOfTitle(store, request.titleId, host.team_id)) !== null)
       throw badRequest("store apps cannot be uninstalled by this server");
-    const installer = await installerOf(store, host, asked);
+    const installer = await installerOf(store, host, request);
     const misfit = misfitOf(host, installer);
     if (misfit !== null) throw badRequest(misfit);
     const script = installer.uninstall_script;
@@ -78,16 +78,16 @@ export async function requestUninstall(ctx: Context, asked: AskedOfHost): Promis
     const [operation] = await addOperations(inside, softwareUninstall, asking);
     const { id, uuid } = operation!;
     await addExecution(store, host, operation!, script);
-    await addRun(inside, installer, asked, { id, uuid, file_id: null, status: "pending_uninstall" });
+    await addRun(inside, installer, request, { id, uuid, file_id: null, status: "pending_uninstall" });
     return { uuid, kind: "package" };
   });
 }
 
 async function onHost(
   ctx: Context,
-  { hostId }: AskedOfHost,
-  ask: (inside: Context, host: HostRow) => Promise<AskedFor>,
-): Promise<AskedFor> {
+  { hostId }: SoftwareRequest,
+  ask: (inside: Context, host: HostRow) => Promise<StartedRun>,
+): Promise<StartedRun> {
   await hostFor(ctx, "software:install", hostId);
   return ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
@@ -97,7 +97,11 @@ async function onHost(
 
 const notSelfService = () => badRequest("the software is not offered to users of hosts");
 
-async function installerOf(store: ServerTx, host: HostRow, { titleId, selfService }: AskedOfHost): Promise<Installer> {
+async function installerOf(
+  store: ServerTx,
+  host: HostRow,
+  { titleId, selfService }: SoftwareRequest,
+): Promise<Installer> {
   const installer = await installerOfTitle(store, host.team_id, titleId);
   if (installer === null) {
     const where = host.team_id === null ? "to hosts without a team" : `in the team of ${host.display_name}`;
@@ -160,17 +164,22 @@ interface NewRun {
   readonly status: "pending_install" | "pending_uninstall";
 }
 
-async function addRun({ store, clock }: Context, installer: Installer, asked: AskedOfHost, run: NewRun): Promise<void> {
+async function addRun(
+  { store, clock }: Context,
+  installer: Installer,
+  request: SoftwareRequest,
+  run: NewRun,
+): Promise<void> {
   const row = await store.softwareInstallRuns.insert({
     ...run,
     created_at: clock.iso(),
-    host_id: asked.hostId,
+    host_id: request.hostId,
     title_id: installer.title_id,
     installer_id: installer.id,
     is_uninstall: run.status === "pending_uninstall",
     file_name: installer.file_name,
-    self_service: asked.selfService ?? false,
-    policy_id: asked.policyId ?? null,
+    self_service: request.selfService ?? false,
+    policy_id: request.policyId ?? null,
     answer: null,
     ended_at: null,
   });

@@ -34,7 +34,7 @@ async function resultOnWire(store: ServerTx, run: InstallRun, host_display_name:
   const title = await store.softwareTitles.get(run.title_id);
   const { answer } = run;
   // Null, unless the device itself installs the app.
-  const own = await store.storeAppInstalls.get(run.id);
+  const appInstall = await store.storeAppInstalls.get(run.id);
   return {
     install_uuid: run.uuid,
     software_title: title?.name ?? "",
@@ -43,7 +43,7 @@ async function resultOnWire(store: ServerTx, run: InstallRun, host_display_name:
     host_id: run.host_id,
     host_display_name,
     status: InstallResult.shape.status.parse(run.status),
-    message: own?.detail || messageOf(run),
+    message: appInstall?.detail || messageOf(run),
     output: answer?.install_script_output ?? null,
     install_script_exit_code: answer?.install_script_exit_code ?? null,
     pre_install_query_output: answer?.pre_install_condition_output ?? null,
@@ -103,7 +103,7 @@ export const packagesForHost: HostOffers = async (store, host) => {
   const statusOf = new Map(states.map(({ title_id, status }) => [title_id, status]));
   const installers = [...byId([...available, ...touched]).values()];
   const offered = installers.map((installer): HostOffer => {
-    const own = runs.filter(({ title_id, status }) => title_id === installer.title_id && status !== "canceled");
+    const runsOfTitle = runs.filter(({ title_id, status }) => title_id === installer.title_id && status !== "canceled");
     return {
       title_id: installer.title_id,
       isAvailable: canInstall.has(installer.id),
@@ -111,13 +111,13 @@ export const packagesForHost: HostOffers = async (store, host) => {
       shown: {
         display_name: installer.display_name,
         status: statusOf.get(installer.title_id) ?? null,
-        software_package: packageOnHost(installer, own),
+        software_package: packageOnHost(installer, runsOfTitle),
       },
     };
   });
-  const known = new Set(offered.map(({ title_id }) => title_id));
+  const offeredIds = new Set(offered.map(({ title_id }) => title_id));
   // Titles that the team no longer offers.
-  const gone = titleIds.filter((id) => !known.has(id));
+  const gone = titleIds.filter((id) => !offeredIds.has(id));
   return [
     ...offered,
     ...gone.map((title_id) => ({

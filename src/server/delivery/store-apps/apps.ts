@@ -70,13 +70,13 @@ export async function listLicensed(ctx: Context, teamId: number): Promise<{ app_
   };
 }
 
-const licensedOnWire = (one: ListingRow): LicensedApp => ({
-  app_store_id: one.adam_id,
-  platform: one.platform,
-  name: one.name,
-  display_name: one.name,
-  icon_url: one.icon_url,
-  latest_version: one.version,
+const licensedOnWire = (listing: ListingRow): LicensedApp => ({
+  app_store_id: listing.adam_id,
+  platform: listing.platform,
+  name: listing.name,
+  display_name: listing.name,
+  icon_url: listing.icon_url,
+  latest_version: listing.version,
 });
 
 /** The licenses of an app; 422 if the organization has none for that platform. */
@@ -86,8 +86,8 @@ async function requireAsset(
   adamId: string,
   platform?: StorePlatform,
 ): Promise<AssetRow> {
-  const found = await store.vppAssets.list({ where: and(eq("token_id", token.id), eq("adam_id", adamId)) });
-  const asset = found.find(({ platforms }) => platform === undefined || platforms.includes(platform));
+  const assets = await store.vppAssets.list({ where: and(eq("token_id", token.id), eq("adam_id", adamId)) });
+  const asset = assets.find(({ platforms }) => platform === undefined || platforms.includes(platform));
   if (asset) return asset;
   const where = platform === undefined ? "" : ` for the platform ${platform}`;
   throw invalid("app_store_id", `${token.location} has no licenses for the app ${adamId}${where}`);
@@ -108,30 +108,30 @@ async function listingsOf(
     if (error instanceof LookupError) throw upstreamFailed(error.message);
     throw error;
   }
-  const found = await ctx.store.storeListings.list({ where });
-  if (found.length === 0) throw invalid("app_store_id", `the store does not know the app ${adam_id}`);
-  return found;
+  const listings = await ctx.store.storeListings.list({ where });
+  if (listings.length === 0) throw invalid("app_store_id", `the store does not know the app ${adam_id}`);
+  return listings;
 }
 
-export async function addApp(ctx: Context, given: AddInput): Promise<{ software_title_id: number; name: string }> {
-  const team = await teamFor(ctx, "packages:write", given.team_id);
-  const { app_store_id: adamId, platform } = given;
+export async function addApp(ctx: Context, input: AddInput): Promise<{ software_title_id: number; name: string }> {
+  const team = await teamFor(ctx, "packages:write", input.team_id);
+  const { app_store_id: adamId, platform } = input;
   checkAppId(adamId, platform);
-  if (platform === "android" && given.self_service === undefined)
+  if (platform === "android" && input.self_service === undefined)
     throw invalid("self_service", "is required for Android");
   const token = platform === "android" ? null : await requireToken(ctx.store, team);
   const [listing] = await listingsFor(ctx, token, { app_store_id: adamId, platform });
   if (!listing) throw invalid("platform", `the store has no version of the app ${adamId} for the platform ${platform}`);
-  checkSettings(platform, given);
-  if (given.ensure !== undefined) {
+  checkSettings(platform, input);
+  if (input.ensure !== undefined) {
     authorize(ctx, "policies:write", team.team_id);
     if (platform !== "darwin") throw invalid("ensure", "policies install apps on Macs only");
   }
   const title_id = await changingPolicies(ctx, async (inside) => {
-    const id = await insertApp(inside, team, { listing, token, given });
+    const id = await insertApp(inside, team, { listing, token, input });
     const offer = { team_id: team.team_id, title_id: id, platform };
     const query = `SELECT 1 FROM apps WHERE bundle_identifier = ${quote(listing.bundle_identifier)};`;
-    if (given.ensure !== undefined)
+    if (input.ensure !== undefined)
       await addPolicyFor(inside, offer, { title: listing.name, what: "App Store", query });
     return id;
   });
@@ -147,11 +147,11 @@ interface NewApp {
   readonly listing: ListingRow;
   /** Null: it is for Android. */
   readonly token: VppTokenRow | null;
-  readonly given: AppInput;
+  readonly input: AppInput;
 }
 
 /** In the caller's transaction. Returns the id of the title. */
-export async function insertApp(inside: Context, team: TeamName, { listing, token, given }: NewApp): Promise<number> {
+export async function insertApp(inside: Context, team: TeamName, { listing, token, input }: NewApp): Promise<number> {
   const { store, clock } = inside;
   const { adam_id, platform, name, bundle_identifier } = listing;
   const title_id = await titleIdFor(store, { name, source: sources[platform], bundle_identifier });
@@ -164,10 +164,10 @@ export async function insertApp(inside: Context, team: TeamName, { listing, toke
     token_id: token?.id ?? null,
     adam_id,
     platform,
-    ...columnsOf(given),
-    categories: await namedCategories(inside, team.team_id, given.categories ?? []),
+    ...columnsOf(input),
+    categories: await namedCategories(inside, team.team_id, input.categories ?? []),
   });
-  await writeLabels(store, row.id, (await resolveTargets(inside, given, "software")) ?? []);
+  await writeLabels(store, row.id, (await resolveTargets(inside, input, "software")) ?? []);
   await recordActivity(inside, "added_app_store_app", await detailsOf(store, row, team));
   return title_id;
 }
@@ -187,22 +187,22 @@ const copied = [
 /** The columns that the request sets. */
 type CopiedColumns = Pick<StoreAppRow, (typeof copied)[number]>;
 const columnsOf = (
-  given: { readonly [K in keyof CopiedColumns]?: CopiedColumns[K] | undefined },
+  input: { readonly [K in keyof CopiedColumns]?: CopiedColumns[K] | undefined },
 ): Partial<CopiedColumns> =>
-  Object.fromEntries(copied.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
+  Object.fromEntries(copied.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]]])));
 
 /** 422 for settings that hosts of the platform do not have. `now`: what is stored. */
-export function checkSettings(platform: StorePlatform, given: AppInput, now?: StoreAppRow): void {
+export function checkSettings(platform: StorePlatform, input: AppInput, now?: StoreAppRow): void {
   const isPhone = platform === "ios" || platform === "ipados";
-  if (given.configuration && platform === "android") checkJson(given.configuration);
-  else if (given.configuration) {
+  if (input.configuration && platform === "android") checkJson(input.configuration);
+  else if (input.configuration) {
     if (!isPhone) throw invalid("configuration", "apps for Macs cannot be configured");
-    checkAppConfiguration(given.configuration);
+    checkAppConfiguration(input.configuration);
   }
-  if (!(given.auto_update_enabled ?? now?.auto_update_enabled)) return;
+  if (!(input.auto_update_enabled ?? now?.auto_update_enabled)) return;
   if (!isPhone) throw invalid("auto_update_enabled", "only apps for iPhones and iPads are updated by the server");
   for (const name of ["auto_update_window_start", "auto_update_window_end"] as const)
-    if (((given[name] === undefined ? now?.[name] : given[name]) ?? null) === null)
+    if (((input[name] === undefined ? now?.[name] : input[name]) ?? null) === null)
       throw invalid(name, "is required with auto_update_enabled");
 }
 
@@ -238,14 +238,14 @@ export const appOfTitle = (store: ServerTx, titleId: number, teamId: number | nu
 export async function editApp(
   ctx: Context,
   titleId: number,
-  { team_id, app_store_id, platform, ...given }: z.output<typeof storeAppsApi.edit.body>,
+  { team_id, app_store_id, platform, ...input }: z.output<typeof storeAppsApi.edit.body>,
 ): Promise<{ app_store_app: StoreApp }> {
   const team = await teamFor(ctx, "packages:write", team_id);
   const id = await changingPolicies(ctx, async (inside) => {
     const row = await appOfTitle(inside.store, titleId, team.team_id);
     if (!row) throw notFound("store app of the title", titleId);
     checkUnchanged({ app_store_id, platform }, { app_store_id: row.adam_id, platform: row.platform });
-    await updateApp(inside, team, row, given);
+    await updateApp(inside, team, row, input);
     return row.id;
   });
   const [view] = await appsOnWire(ctx.store, [(await ctx.store.storeApps.get(id))!]);
@@ -253,12 +253,12 @@ export async function editApp(
 }
 
 /** In the caller's transaction. Nothing is recorded if nothing changes. */
-export async function updateApp(inside: Context, team: TeamName, row: StoreAppRow, given: AppInput): Promise<void> {
+export async function updateApp(inside: Context, team: TeamName, row: StoreAppRow, input: AppInput): Promise<void> {
   const { store } = inside;
-  checkSettings(row.platform, given, row);
-  const labels = await resolveTargets(inside, given, "software");
+  checkSettings(row.platform, input, row);
+  const labels = await resolveTargets(inside, input, "software");
   const before = await detailsOf(store, row, team);
-  const set = columnsOf(given);
+  const set = columnsOf(input);
   if (set.categories) set.categories = await namedCategories(inside, team.team_id, set.categories);
   await store.storeApps.update({ where: eq("id", row.id), set });
   if (labels !== null) await writeLabels(store, row.id, labels);
@@ -340,15 +340,15 @@ async function detailsOf(store: ServerTx, row: StoreAppRow, team: TeamName) {
 /** Replaces the team's store apps: those that are not in the list are no longer offered. */
 export async function replaceApps(ctx: Context, teamName: string | undefined, items: readonly BatchApp[]) {
   const team = await teamFor(ctx, "packages:write", await teamIdNamed(ctx, teamName));
-  const wanted = items.length === 0 ? new Map<string, NewApp>() : await readBatch(ctx, team, items);
+  const desired = items.length === 0 ? new Map<string, NewApp>() : await readBatch(ctx, team, items);
   const rows = await changingPolicies(ctx, async (inside) => {
     const { store } = inside;
     const before = await store.storeApps.list({ where: eq("team_id", team.team_id) });
-    const known = new Map(before.map((row) => [`${row.adam_id} ${row.platform}`, row]));
-    for (const [key, row] of known) if (!wanted.has(key)) await removeApp(inside, team, row);
-    for (const [key, app] of wanted) {
-      const row = known.get(key);
-      if (row) await updateApp(inside, team, row, { ...unset, ...app.given });
+    const existing = new Map(before.map((row) => [`${row.adam_id} ${row.platform}`, row]));
+    for (const [key, row] of existing) if (!desired.has(key)) await removeApp(inside, team, row);
+    for (const [key, app] of desired) {
+      const row = existing.get(key);
+      if (row) await updateApp(inside, team, row, { ...unset, ...app.input });
       else await insertApp(inside, team, app);
     }
     return store.storeApps.list({ where: eq("team_id", team.team_id) });
@@ -380,18 +380,18 @@ export const unset = {
 async function readBatch(ctx: Context, team: TeamName, items: readonly BatchApp[]): Promise<Map<string, NewApp>> {
   const isLicensed = items.some(({ platform }) => platform !== "android");
   const licenses = isLicensed ? await requireToken(ctx.store, team) : null;
-  const wanted = new Map<string, NewApp>();
-  for (const [i, { app_store_id, platform, ...given }] of items.entries()) {
+  const desired = new Map<string, NewApp>();
+  for (const [i, { app_store_id, platform, ...input }] of items.entries()) {
     checkAppId(app_store_id, platform);
     const token = platform === "android" ? null : licenses;
     for (const listing of await listingsFor(ctx, token, { app_store_id, platform })) {
       const key = `${app_store_id} ${listing.platform}`;
-      if (wanted.has(key)) throw invalid(`app_store_apps.${i}.app_store_id`, `${listing.name} is listed twice`);
-      checkSettings(listing.platform, given);
-      wanted.set(key, { listing, token, given: { ...given, every_platform: platform === undefined } });
+      if (desired.has(key)) throw invalid(`app_store_apps.${i}.app_store_id`, `${listing.name} is listed twice`);
+      checkSettings(listing.platform, input);
+      desired.set(key, { listing, token, input: { ...input, every_platform: platform === undefined } });
     }
   }
-  return wanted;
+  return desired;
 }
 
 /**
@@ -406,5 +406,5 @@ export async function listingsFor(
   if (token === null) return [await androidListing(ctx, app_store_id)];
   const asset = await requireAsset(ctx.store, token, app_store_id, platform);
   const listings = await listingsOf(ctx, token, asset);
-  return platform === undefined ? listings : listings.filter((one) => one.platform === platform);
+  return platform === undefined ? listings : listings.filter((listing) => listing.platform === platform);
 }

@@ -14,10 +14,10 @@ import type { InstallRow, ListingRow, StoreAppRow } from "./tables.ts";
 
 /** The apps that a device has. Its user installs them from the managed Play store, so no command does. */
 async function reportedBy(store: ServerTx, hostId: number, apps: readonly StoreAppRow[]): Promise<ReadonlySet<number>> {
-  const found = await Promise.all(
+  const areReported = await Promise.all(
     apps.map(async (app) => (await store.hosts.count(and(eq("id", hostId), withTitle(app.title_id)))) > 0),
   );
-  return new Set(apps.filter((_, i) => found[i]).map(({ id }) => id));
+  return new Set(apps.filter((_, i) => areReported[i]).map(({ id }) => id));
 }
 
 /** The apps of the host's team for its platform. */
@@ -58,7 +58,7 @@ export const appsForHost: HostOffers = async (store, host) => {
 };
 
 const platformsOf = ({ platform }: OfferedHost): StoreAppRow["platform"][] =>
-  storePlatforms.filter((one) => one === platform);
+  storePlatforms.filter((storePlatform) => storePlatform === platform);
 
 async function availableTo(
   store: ServerTx,

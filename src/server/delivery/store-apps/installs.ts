@@ -181,8 +181,8 @@ export async function requestStoreApp(
   const refusal = await refusalOf(store, host, app);
   if (refusal !== null) throw badRequest(refusal);
   if (await isPending(store, host.id, app)) throw badRequest(`${host.display_name} is getting the app already`);
-  const asked = { hostIds: [host.id], content: `${app.platform} ${app.adam_id}`, timeout: 0 };
-  const [operation] = await addOperations(inside, storeAppInstall, asked);
+  const request = { hostIds: [host.id], content: `${app.platform} ${app.adam_id}`, timeout: 0 };
+  const [operation] = await addOperations(inside, storeAppInstall, request);
   const row = await store.storeAppInstalls.insert({
     id: operation!.id,
     created_at: clock.iso(),

@@ -24,5 +24,5 @@ export async function labelsOfApps(
 export async function labelListsOf(store: ServerTx, appIds: readonly number[]) {
   const labels = await labelsOfApps(store, appIds);
   const show = await shownTargets(store, [...labels.values()].flat());
-  return new Map([...labels].map(([id, own]) => [id, targetLists(own, show)]));
+  return new Map([...labels].map(([id, targets]) => [id, targetLists(targets, show)]));
 }

@@ -10,11 +10,11 @@ type Deps = Pick<Services, "running" | "dryRun" | "settings" | "clock"> & { read
 
 /** All apps of the token's location. Books are left out. */
 export async function readLibrary(client: LicenseClient): Promise<LicenseAsset[]> {
-  const found = new Map<string, LicenseAsset>();
+  const assets = new Map<string, LicenseAsset>();
   for await (const page of client.assets())
     for (const asset of page)
-      if (asset.productType === "App") found.set(`${asset.adamId} ${asset.pricingParam}`, asset);
-  return [...found.values()];
+      if (asset.productType === "App") assets.set(`${asset.adamId} ${asset.pricingParam}`, asset);
+  return [...assets.values()];
 }
 
 /** Replaces what is stored of the token's location. In the caller's transaction. */
@@ -42,14 +42,15 @@ export async function readListings(
   { country_code: country }: { readonly country_code: string },
 ): Promise<void> {
   const { store, clock } = services;
-  const wanted = new Map(assets.map(({ adam_id, platforms }) => [adam_id, platforms]));
+  const platformsOfApp = new Map(assets.map(({ adam_id, platforms }) => [adam_id, platforms]));
   const platforms = [...new Set(assets.flatMap((asset) => asset.platforms))];
-  const found = await lookUp(services, { adamIds: [...wanted.keys()], platforms, country });
-  const own = new Map<string, StoreListing>();
-  for (const one of found)
-    if (wanted.get(one.adam_id)!.includes(one.platform)) own.set(`${one.adam_id} ${one.platform}`, one);
+  const listings = await lookUp(services, { adamIds: [...platformsOfApp.keys()], platforms, country });
+  const ofAssets = new Map<string, StoreListing>();
+  for (const listing of listings)
+    if (platformsOfApp.get(listing.adam_id)!.includes(listing.platform))
+      ofAssets.set(`${listing.adam_id} ${listing.platform}`, listing);
   await store.storeListings.upsert(
-    [...own.values()].map((one) => ({ ...one, read_at: clock.iso() })),
+    [...ofAssets.values()].map((listing) => ({ ...listing, read_at: clock.iso() })),
     { on: ["adam_id", "platform"], returning: [] },
   );
 }

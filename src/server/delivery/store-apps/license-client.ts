@@ -123,10 +123,10 @@ export function licenseClient(services: Deps, token: string): LicenseClient {
     async *assets() {
       let page: number | null | undefined = 0;
       for (let read = 0; page != null && read < MAX_PAGES; read++) {
-        const found: z.output<typeof AssetPage> = await call(AssetPage, `/assets?pageIndex=${page}`);
-        yield found.assets;
+        const answer: z.output<typeof AssetPage> = await call(AssetPage, `/assets?pageIndex=${page}`);
+        yield answer.assets;
         // A page that names itself or an earlier one would be an endless loop.
-        page = found.nextPageIndex != null && found.nextPageIndex > page ? found.nextPageIndex : null;
+        page = answer.nextPageIndex != null && answer.nextPageIndex > page ? answer.nextPageIndex : null;
       }
     },
     async assignments(adamId, serial) {
@@ -146,7 +146,7 @@ export function licenseClient(services: Deps, token: string): LicenseClient {
 
 /** The platforms of an asset, as hosts have them. */
 export function platformsOf({ supportedPlatforms }: Pick<LicenseAsset, "supportedPlatforms">): StorePlatform[] {
-  const has = (name: string) => supportedPlatforms.some((one) => one.toLowerCase() === name);
+  const has = (name: string) => supportedPlatforms.some((device) => device.toLowerCase() === name);
   return [...(has("macos") ? ["darwin" as const] : []), ...(has("ios") ? ["ios" as const, "ipados" as const] : [])];
 }
 

@@ -14,10 +14,10 @@ export async function appsForSetup(
   teamId: number | null,
   platform: SetupPlatform,
 ): Promise<StoreAppRow[]> {
-  const own = platforms.find((one) => one === platform);
-  if (own === undefined) return [];
+  const storePlatform = platforms.find((candidate) => candidate === platform);
+  if (storePlatform === undefined) return [];
   return store.storeApps.list({
-    where: and(inTeam(teamId ?? 0), eq("platform", own)),
+    where: and(inTeam(teamId ?? 0), eq("platform", storePlatform)),
     order: [{ column: "id", direction: "asc" }],
   });
 }

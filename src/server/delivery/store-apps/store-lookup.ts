@@ -17,7 +17,7 @@ export interface StoreListing {
 export class LookupError extends Error {}
 
 const text = z.string().max(2000);
-const Found = z.object({
+const LookedUpApp = z.object({
   trackId: z.int().positive(),
   trackName: text.min(1),
   bundleId: text.min(1),
@@ -37,17 +37,17 @@ export async function lookUp(
   services: Pick<Services, "running" | "dryRun" | "settings">,
   { adamIds, platforms, country }: { adamIds: readonly string[]; platforms: readonly StorePlatform[]; country: string },
 ): Promise<StoreListing[]> {
-  const found: StoreListing[] = [];
-  const wanted = new Set(adamIds);
+  const listings: StoreListing[] = [];
+  const desired = new Set(adamIds);
   for (let at = 0; at < adamIds.length; at += BATCH_SIZE)
     for (const entity of entitiesOf(platforms)) {
       const results = await ask(services, adamIds.slice(at, at + BATCH_SIZE), entity, country);
-      for (const one of results)
-        if (wanted.has(String(one.trackId)))
-          for (const platform of platformsOn(entity, one))
-            if (platforms.includes(platform)) found.push(asListing(one, platform));
+      for (const app of results)
+        if (desired.has(String(app.trackId)))
+          for (const platform of platformsOn(entity, app))
+            if (platforms.includes(platform)) listings.push(asListing(app, platform));
     }
-  return found;
+  return listings;
 }
 
 type Entity = "desktopSoftware" | "software";
@@ -57,24 +57,24 @@ const entitiesOf = (platforms: readonly StorePlatform[]): Entity[] => [
 ];
 
 /** Apps for iPhones run on iPads, too, unless the store names only some devices. */
-function platformsOn(entity: Entity, { supportedDevices }: z.output<typeof Found>): StorePlatform[] {
+function platformsOn(entity: Entity, { supportedDevices }: z.output<typeof LookedUpApp>): StorePlatform[] {
   if (entity === "desktopSoftware") return ["darwin"];
   const devices = supportedDevices ?? [];
   const names = (family: RegExp) => devices.length === 0 || devices.some((device) => family.test(device));
   return [...(names(/^(iPhone|iPod)/) ? ["ios" as const] : []), ...(names(/^iPad/) ? ["ipados" as const] : [])];
 }
 
-const asListing = (found: z.output<typeof Found>, platform: StorePlatform): StoreListing => ({
-  adam_id: String(found.trackId),
+const asListing = (app: z.output<typeof LookedUpApp>, platform: StorePlatform): StoreListing => ({
+  adam_id: String(app.trackId),
   platform,
-  name: found.trackName.slice(0, 255),
-  bundle_identifier: found.bundleId,
-  icon_url: iconOf(found),
-  version: found.version,
+  name: app.trackName.slice(0, 255),
+  bundle_identifier: app.bundleId,
+  icon_url: iconOf(app),
+  version: app.version,
 });
 
 /** Only addresses that browsers may load. */
-function iconOf({ artworkUrl512, artworkUrl100 }: z.output<typeof Found>): string | null {
+function iconOf({ artworkUrl512, artworkUrl100 }: z.output<typeof LookedUpApp>): string | null {
   const url = artworkUrl512 ?? artworkUrl100 ?? "";
   return URL.canParse(url) && new URL(url).protocol === "https:" ? url : null;
 }
@@ -84,7 +84,7 @@ async function ask(
   ids: readonly string[],
   entity: Entity,
   country: string,
-): Promise<z.output<typeof Found>[]> {
+): Promise<z.output<typeof LookedUpApp>[]> {
   const url = new URL(services.settings.app_lookup_url);
   url.searchParams.set("id", ids.join(","));
   url.searchParams.set("entity", entity);
@@ -93,7 +93,7 @@ async function ask(
     const { status, body } = await fetchVendor(services, url.href, { timeout: 30_000, maxBytes: MAX_BYTES });
     if (status !== 200) throw new LookupError(`the store answered with status ${status}`);
     const { results } = Reply.parse(JSON.parse(body.toString("utf8")));
-    return results.flatMap((one) => Found.safeParse(one).data ?? []);
+    return results.flatMap((entry) => LookedUpApp.safeParse(entry).data ?? []);
   } catch (error) {
     if (error instanceof OutboundError) throw new LookupError(error.message);
     if (error instanceof SyntaxError || error instanceof z.ZodError)

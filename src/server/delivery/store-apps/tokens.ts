@@ -67,9 +67,9 @@ const columnsOf = ({ token, orgName, expiresAt }: LicenseToken, account: License
 
 /** Names and icons are looked up again by the job, if the store cannot be reached now. */
 async function tryListings(ctx: Context, assets: readonly LicenseAsset[], country_code: string): Promise<void> {
-  const wanted = assets.map((asset) => ({ adam_id: asset.adamId, platforms: platformsOf(asset) }));
+  const platforms = assets.map((asset) => ({ adam_id: asset.adamId, platforms: platformsOf(asset) }));
   try {
-    await readListings(ctx, wanted, { country_code });
+    await readListings(ctx, platforms, { country_code });
   } catch (error) {
     if (!(error instanceof LookupError)) throw error;
     ctx.log.warn({ problem: error.message }, "names of licensed apps could not be looked up");
@@ -81,8 +81,9 @@ export async function addToken(ctx: Context, file: Buffer): Promise<{ vpp_token:
   const { account, assets } = await readAccount(ctx, token);
   await tryListings(ctx, assets, account.countryISO2ACode);
   const row = await ctx.store.tx(async (store) => {
-    const known = await store.vppTokens.first({ where: eq("library_id", account.uId) });
-    if (known) throw conflict(`a token of ${account.locationName} is there already: renew token ${known.id} instead`);
+    const existing = await store.vppTokens.first({ where: eq("library_id", account.uId) });
+    if (existing)
+      throw conflict(`a token of ${account.locationName} is there already: renew token ${existing.id} instead`);
     const created_at = ctx.clock.iso();
     const added = await store.vppTokens.insert({ created_at, ...columnsOf(token, account, created_at) });
     await writeLibrary(store, added.id, assets);
@@ -166,9 +167,9 @@ const ofScopes = (scopes: readonly number[]): Predicate =>
   scopes.includes(EVERY_TEAM) ? everything : or(...scopes.map((scope) => inTeam(scope)));
 
 async function requireTeams(store: ServerTx, scopes: readonly number[]): Promise<void> {
-  const wanted = scopes.filter((scope) => scope > NO_TEAM);
-  const known = byId(await store.teams.getMany(wanted));
-  const missing = wanted.find((id) => !known.has(id));
+  const teamIds = scopes.filter((scope) => scope > NO_TEAM);
+  const teams = byId(await store.teams.getMany(teamIds));
+  const missing = teamIds.find((id) => !teams.has(id));
   if (missing !== undefined)
     throw new ApiError(404, "Resource Not Found", [
       { name: "team_ids", reason: `team ${missing} was not found in the datastore` },
@@ -214,8 +215,8 @@ async function tokenRow({ store }: Pick<Context, "store">, id: number): Promise<
 
 /** The token that licenses the team's apps; null: it has none. */
 export async function tokenOfTeam(store: ServerTx, teamId: number | null): Promise<VppTokenRow | null> {
-  const found = await store.vppTokenTeams.first({ where: oneOf("scope", [teamId ?? NO_TEAM, EVERY_TEAM]) });
-  return found ? store.vppTokens.get(found.token_id) : null;
+  const assignment = await store.vppTokenTeams.first({ where: oneOf("scope", [teamId ?? NO_TEAM, EVERY_TEAM]) });
+  return assignment ? store.vppTokens.get(assignment.token_id) : null;
 }
 
 export async function listTokens(ctx: Context): Promise<{ vpp_tokens: VppToken[] }> {
@@ -228,9 +229,9 @@ async function views({ store }: Context, rows: readonly VppTokenRow[]): Promise<
   const teamIds = [...scopes.values()].flat().flatMap(({ team_id }) => team_id ?? []);
   const teams = byId(await store.teams.getMany(teamIds));
   const teamsOf = (id: number): VppToken["teams"] => {
-    const own = scopes.get(id) ?? [];
-    if (own.length === 0) return null;
-    return own
+    const ofToken = scopes.get(id) ?? [];
+    if (ofToken.length === 0) return null;
+    return ofToken
       .filter(({ scope }) => scope !== EVERY_TEAM)
       .map(({ scope }) => ({ team_id: scope, name: scope === NO_TEAM ? "No team" : (teams.get(scope)?.name ?? "") }));
   };

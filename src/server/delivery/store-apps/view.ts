@@ -21,9 +21,9 @@ export async function appsOnWire(store: ServerTx, rows: readonly StoreAppRow[]):
     Promise.all(rows.map((row) => countsOf(store, row))),
     policiesOf(store, rows),
   ]);
-  const known = new Map(listings.map((one) => [`${one.adam_id} ${one.platform}`, one]));
+  const listingOf = new Map(listings.map((listing) => [`${listing.adam_id} ${listing.platform}`, listing]));
   return rows.map((row, i) => {
-    const listing = known.get(`${row.adam_id} ${row.platform}`);
+    const listing = listingOf.get(`${row.adam_id} ${row.platform}`);
     return {
       app_store_id: row.adam_id,
       platform: row.platform,

@@ -87,17 +87,19 @@ async function hasLicense(services: Services, row: InstallRow, app: StoreAppRow,
   let event = row.event_id;
   if (event === "") {
     const serial = (await store.hosts.get(row.host_id))?.hardware_serial ?? "";
-    const given = (await client.assignments(app.adam_id, serial)).find(({ serialNumber }) => serialNumber === serial);
+    const assignment = (await client.assignments(app.adam_id, serial)).find(
+      ({ serialNumber }) => serialNumber === serial,
+    );
     const asset = await store.vppAssets.first({
       where: and(eq("token_id", token.id), eq("adam_id", app.adam_id), eq("is_device_assignable", true)),
     });
-    const pricing_param = given?.pricingParam ?? asset?.pricing_param;
+    const pricing_param = assignment?.pricingParam ?? asset?.pricing_param;
     if (pricing_param === undefined)
       throw new LicenseServiceError("license", `${token.location} has no licenses for the app for devices`);
     // Stored first, so that a license is given back even if this server ends now.
     const license = { token_id: token.id, adam_id: app.adam_id, pricing_param, serial, retry_at: clock.iso() };
     await keepLicense(store, { ...license, host_id: row.host_id });
-    if (given) return true;
+    if (assignment) return true;
     event = await client.associate({ adamId: app.adam_id, pricingParam: pricing_param, serial });
     const set = { step: "event", event_id: event } as const;
     await store.storeAppInstalls.update({ where: eq("id", row.id), set });

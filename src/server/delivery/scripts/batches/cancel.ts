@@ -26,8 +26,8 @@ export const cancelScriptBatch: TaskKind<{ readonly id: number }> = {
   name: "cancel_script_batch",
   async run(ctx, { payload: { id }, progress, step }) {
     let done = progress;
-    for (let found = BATCH_SIZE; found === BATCH_SIZE; done += found)
-      found = await step(done, async (store) => cancelSome(within(ctx, store), id));
+    for (let count = BATCH_SIZE; count === BATCH_SIZE; done += count)
+      count = await step(done, async (store) => cancelSome(within(ctx, store), id));
     await step(done, (store) => recordCancel(within(ctx, store), id));
   },
 };

@@ -36,8 +36,8 @@ const unqueued = and(eq("state", "pending"), isNull("execution_uuid"));
 export const scriptBatchTask: TaskKind<{ readonly uuid: string }> = {
   name: "script_batch",
   async run(ctx, { payload: { uuid }, progress, step }) {
-    for (let done = progress, found = BATCH_SIZE; found === BATCH_SIZE; done += found)
-      found = await step(done, async (store) => queueSome(within(ctx, store), uuid));
+    for (let done = progress, count = BATCH_SIZE; count === BATCH_SIZE; done += count)
+      count = await step(done, async (store) => queueSome(within(ctx, store), uuid));
   },
   async ended({ store, clock }, { uuid }, { state, error }) {
     const batch = await store.scriptBatches.first({ where: eq("uuid", uuid) });

@@ -21,15 +21,15 @@ const TIME_LIMIT = seconds(5);
 
 type Target = Pick<HostRow, "id" | "display_name" | "hostname">;
 
-export async function createBatch(ctx: Context, given: ScriptBatchRun): Promise<{ batch_execution_id: string }> {
-  const script = await scriptFor(ctx, "scripts:read", given.script_id, "script_id");
+export async function createBatch(ctx: Context, input: ScriptBatchRun): Promise<{ batch_execution_id: string }> {
+  const script = await scriptFor(ctx, "scripts:read", input.script_id, "script_id");
   if (!may(ctx.user, "scripts:run", script.team_id)) throw forbidden();
-  const { not_before } = given;
+  const { not_before } = input;
   const isLater = not_before != null && Date.parse(not_before) > ctx.clock.now();
   if (isLater && !may(ctx.user, "scripts:schedule", script.team_id))
     throw forbiddenFor("you may run scripts at once, but not schedule them: leave out not_before");
   await assertScriptsEnabled(ctx);
-  const targets = await targetsOf(ctx, script, given);
+  const targets = await targetsOf(ctx, script, input);
   const now = ctx.clock.iso();
   const uuid = ctx.random.uuid();
   const create = async (store: ServerTx): Promise<void> => {
@@ -50,9 +50,9 @@ export async function createBatch(ctx: Context, given: ScriptBatchRun): Promise<
       finished_at: null,
       host_count: targets.length,
     });
-    for await (const some of parts(targets))
+    for await (const batch of parts(targets))
       await store.scriptBatchHosts.insertMany(
-        some.map(({ id: host_id, display_name, hostname }) => ({
+        batch.map(({ id: host_id, display_name, hostname }) => ({
           batch_id: id,
           host_id,
           display_name,
@@ -82,9 +82,9 @@ async function targetsOf(ctx: Context, script: ScriptRow, { host_ids, filters }:
   const ids = await chosenIds(ctx, "scripts:run", choice);
   if (ids.length === 0) throw invalid(filters ? "filters" : "host_ids", "no host is selected");
   const targets: Target[] = [];
-  for await (const some of parts(ids)) {
+  for await (const batch of parts(ids)) {
     const rows = await ctx.store.hosts.pick(["id", "display_name", "hostname", "team_id"], {
-      where: oneOf("id", some),
+      where: oneOf("id", batch),
     });
     const stranger = rows.find(({ team_id }) => team_id !== script.team_id);
     if (stranger && !filters)

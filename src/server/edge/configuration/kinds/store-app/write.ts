@@ -94,7 +94,7 @@ export async function writeApps(work: Work, { rows, steps, gone, prepared }: App
         if (row) await updateApp(work.ctx, team, row, input);
         else {
           checkSettings(listing.platform, input);
-          await insertApp(work.ctx, team, { listing, token, given: input });
+          await insertApp(work.ctx, team, { listing, token, input });
         }
         const now = (await work.ctx.store.storeApps.first({ where }))!;
         if (await writeIcon(work.ctx, team, now.title_id, step.desired)) await recordIcon(work.ctx, team, now.title_id);
