@@ -104,17 +104,17 @@ function accountOf({ api_key_json: key }: Entry): ServiceAccount {
 export function calendarClient(services: Deps, entry: Entry, user: string): CalendarClient {
   const base = `${services.settings.google_calendar_url.replace(/\/+$/, "")}/calendars/primary/events`;
   const account = accountOf(entry);
-  const known = services.running.of(tokens);
+  const cachedTokens = services.running.of(tokens);
   const name = JSON.stringify([account.email, account.keyId, user]);
 
   async function accessToken(): Promise<string> {
-    const cached = known.get(name);
+    const cached = cachedTokens.get(name);
     if (cached && cached.until > services.clock.now()) return cached.text;
-    const asked = await reached(() => askForToken(services, account, { scope: SCOPE, subject: user }));
-    if ("refusal" in asked) throw tokenProblem(asked.refusal);
-    if (known.size >= TOKENS_MAX) known.clear();
-    known.set(name, asked.token);
-    return asked.token.text;
+    const answer = await reached(() => askForToken(services, account, { scope: SCOPE, subject: user }));
+    if ("refusal" in answer) throw tokenProblem(answer.refusal);
+    if (cachedTokens.size >= TOKENS_MAX) cachedTokens.clear();
+    cachedTokens.set(name, answer.token);
+    return answer.token.text;
   }
 
   async function call(method: NonNullable<OutboundRequest["method"]>, path: string, body?: object) {
@@ -130,7 +130,7 @@ export function calendarClient(services: Deps, entry: Entry, user: string): Cale
         }),
       );
       if (reply.status !== 401 || attempt > 1) return reply;
-      known.delete(name);
+      cachedTokens.delete(name);
     }
   }
 
@@ -256,7 +256,7 @@ function problemOf(reply: OutboundReply): CalendarError {
       ? failure.data.error.errors.map(({ reason }) => reason)
       : [];
   const reason = /^[A-Za-z]{1,64}$/.test(reasons[0] ?? "") ? ` (${reasons[0]})` : "";
-  if (status === 429 || status === 503 || (status === 403 && reasons.some((one) => RATE_LIMITS.includes(one))))
+  if (status === 429 || status === 503 || (status === 403 && reasons.some((each) => RATE_LIMITS.includes(each))))
     return busyProblem(reply);
   if (status === 401 || status === 403)
     return new CalendarError("account", `the service account may not use the user's calendar${reason}`, { status });

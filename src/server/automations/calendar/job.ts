@@ -13,20 +13,20 @@ import { enqueue } from "../../platform/outbox/service.ts";
 import { and, eq, exists, not } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
 import { CalendarError, calendarClient } from "./client.ts";
-import { chooseTime, LOOK_AHEAD, type Span } from "./slots.ts";
-import { calendarEvents } from "./tables.ts";
-import { descriptionOf, hashOf, TITLE } from "./texts.ts";
 import {
   type CalendarEntry,
   type Calendars,
   calendarsOf,
   type DesiredEvent,
+  desiredEvents,
   domainOf,
   failingIn,
   type WantingTeam,
-  wantedEvents,
   wantingTeams,
-} from "./wanted.ts";
+} from "./desired.ts";
+import { chooseTime, LOOK_AHEAD, type Span } from "./slots.ts";
+import { calendarEvents } from "./tables.ts";
+import { descriptionOf, hashOf, TITLE } from "./texts.ts";
 
 type EventRow = RowOf<typeof calendarEvents>;
 type HostRow = RowOf<typeof hosts>;
@@ -74,9 +74,9 @@ async function plan(services: Services, { teams, calendars, team, signal }: Plan
   for await (const rows of store.hosts.pages({ where }, BATCH_SIZE)) {
     if (signal.aborted) return;
     await store.tx(async (tx) => {
-      const wanted = await wantedEvents(tx, teams, calendars, rows);
+      const desired = await desiredEvents(tx, teams, calendars, rows);
       const now = clock.iso();
-      const added = [...wanted].map(([host_id, { email }]) => ({
+      const added = [...desired].map(([host_id, { email }]) => ({
         created_at: now,
         host_id,
         email,
@@ -104,15 +104,15 @@ interface Run {
 
 async function keepPage(run: Run, rows: readonly EventRow[], signal: AbortSignal): Promise<void> {
   const { store } = run.services;
-  const found = await store.hosts.getMany(rows.flatMap(({ host_id }) => host_id ?? []));
-  const wanted = await wantedEvents(store, run.teams, run.calendars, found);
-  const hostsById = new Map(found.map((host) => [host.id, host]));
-  for await (const some of parts(rows, MAX_CONCURRENT)) {
+  const hosts = await store.hosts.getMany(rows.flatMap(({ host_id }) => host_id ?? []));
+  const desired = await desiredEvents(store, run.teams, run.calendars, hosts);
+  const hostsById = new Map(hosts.map((host) => [host.id, host]));
+  for await (const batch of parts(rows, MAX_CONCURRENT)) {
     if (signal.aborted) return;
     await Promise.all(
-      some.map((row) => {
+      batch.map((row) => {
         const host = row.host_id === null ? undefined : hostsById.get(row.host_id);
-        return keep(run, row, host, host && wanted.get(host.id));
+        return keep(run, row, host, host && desired.get(host.id));
       }),
     );
   }
@@ -122,18 +122,18 @@ async function keep(
   run: Run,
   row: EventRow,
   host: HostRow | undefined,
-  wanted: DesiredEvent | undefined,
+  desired: DesiredEvent | undefined,
 ): Promise<void> {
   const domain = domainOf(row.email);
   const entry = run.calendars.get(domain);
   if (run.paused.has(domain)) return;
   try {
-    if (host && wanted && wanted.email === row.email) await follow(run, row, host, wanted);
+    if (host && desired && desired.email === row.email) await follow(run, row, host, desired);
     else await drop(run, row, entry);
   } catch (error) {
     if (!(error instanceof CalendarError)) throw error;
     if (error.problem === "busy") run.paused.add(domain);
-    await recordFailure(run.services, row, error, wanted);
+    await recordFailure(run.services, row, error, desired);
   }
 }
 
@@ -158,14 +158,14 @@ async function drop({ services }: Run, row: EventRow, entry: CalendarEntry | und
   await store.calendarEvents.delete(and(eq("id", row.id), eq("event_id", row.event_id)));
 }
 
-async function follow(run: Run, row: EventRow, host: HostRow, wanted: DesiredEvent): Promise<void> {
+async function follow(run: Run, row: EventRow, host: HostRow, desired: DesiredEvent): Promise<void> {
   const { services } = run;
   const now = services.clock.iso();
   const isDue = row.check_at <= now;
   const description = descriptionOf({
     organization: run.organization,
     hostName: host.display_name,
-    policies: wanted.policies,
+    policies: desired.policies,
   });
   if (row.state === "notified") {
     const isRested = isoAt(Date.parse(row.ends_at!) + REST) <= now;
@@ -173,21 +173,21 @@ async function follow(run: Run, row: EventRow, host: HostRow, wanted: DesiredEve
     return;
   }
   if (row.state === "new") {
-    if (isDue && (await claim(services, row))) await create(services, row, wanted, description);
+    if (isDue && (await claim(services, row))) await create(services, row, desired, description);
     return;
   }
   const hasNewText = row.text_hash !== hashOf(description) && row.failures === 0;
   if (!(isDue || hasNewText) || !(await claim(services, row))) return;
-  const client = calendarClient(services, wanted.entry, row.email);
+  const client = calendarClient(services, desired.entry, row.email);
   const span = await client.find(row.event_id);
   if (span === null) return planAgain(services, row);
-  if (isoAt(span.start) <= now) return begin(services, row, { host, wanted, span });
+  if (isoAt(span.start) <= now) return begin(services, row, { host, desired, span });
   if (hasNewText) await client.describe(row.event_id, description);
   await settle(services, row, { span, description, timezone: row.timezone });
 }
 
-async function create(services: Services, row: EventRow, wanted: DesiredEvent, description: string): Promise<void> {
-  const client = calendarClient(services, wanted.entry, row.email);
+async function create(services: Services, row: EventRow, desired: DesiredEvent, description: string): Promise<void> {
+  const client = calendarClient(services, desired.entry, row.email);
   const now = services.clock.now();
   const { timeZone, spans } = await client.busy(now, now + LOOK_AHEAD);
   const time = chooseTime(now, timeZone, spans);
@@ -195,7 +195,7 @@ async function create(services: Services, row: EventRow, wanted: DesiredEvent, d
   const isKept = await services.store.tx(async (store) => {
     if (!(await settle({ ...services, store }, row, { span, description, timezone: timeZone }))) return false;
     const ctx = within(serviceContext(services), store);
-    for (const { id: policy_id, name: policy_name } of wanted.policies)
+    for (const { id: policy_id, name: policy_name } of desired.policies)
       await recordActivity(ctx, "ran_automation_calendar_event", { policy_id, policy_name, status_code: 200 });
     return true;
   });
@@ -243,12 +243,12 @@ async function planAgain(services: Services, row: EventRow): Promise<void> {
 
 interface NewEvent {
   readonly host: HostRow;
-  readonly wanted: DesiredEvent;
+  readonly desired: DesiredEvent;
   readonly span: Span;
 }
 
 /** Notifies the team that the event has begun, once. */
-async function begin(services: Services, row: EventRow, { host, wanted, span }: NewEvent): Promise<void> {
+async function begin(services: Services, row: EventRow, { host, desired, span }: NewEvent): Promise<void> {
   const now = services.clock.now();
   // No server was running: the time is over, and the user may be at work again.
   if (span.end <= now) return planAgain(services, row);
@@ -256,14 +256,14 @@ async function begin(services: Services, row: EventRow, { host, wanted, span }: 
     const set = { state: "notified", starts_at: isoAt(span.start), ends_at: isoAt(span.end), failures: 0 } as const;
     const isPlanned = and(sameEvent(row), eq("state", "planned"));
     if ((await store.calendarEvents.update({ where: isPlanned, set })) === 0) return;
-    const { webhookUrl: url, id: team_id } = wanted.team;
+    const { webhookUrl: url, id: team_id } = desired.team;
     if (checkDestination(url) !== null) return;
     const payload = {
       timestamp: isoAt(now),
       host_id: host.id,
       host_display_name: host.display_name,
       host_serial_number: host.hardware_serial,
-      failing_policies: wanted.policies.map(({ id, name }) => ({ id, name })),
+      failing_policies: desired.policies.map(({ id, name }) => ({ id, name })),
     };
     await enqueue(store, services, {
       kind: "webhook",
@@ -281,7 +281,7 @@ async function recordFailure(
   services: Services,
   row: EventRow,
   error: CalendarError,
-  wanted: DesiredEvent | undefined,
+  desired: DesiredEvent | undefined,
 ): Promise<void> {
   const { clock, log } = services;
   const isPassing = error.problem === "busy" || error.problem === "unreachable";
@@ -294,7 +294,7 @@ async function recordFailure(
     if (error.message === row.last_error) return;
     const ctx = within(serviceContext(services), store);
     const status = error.status === null ? {} : { status_code: error.status };
-    for (const { id: policy_id, name: policy_name } of wanted?.policies ?? [])
+    for (const { id: policy_id, name: policy_name } of desired?.policies ?? [])
       await recordActivity(ctx, "failed_automation_calendar_event", {
         policy_id,
         policy_name,

@@ -55,14 +55,14 @@ function localParts(at: number, timeZone: string) {
 
 /** The instant at which clocks in the time zone show this time. */
 export function instantOf({ year, month, day }: LocalDate, minutesOfDay: number, timeZone: string): number {
-  const wanted = Date.UTC(year, month - 1, day) + minutes(minutesOfDay);
+  const shown = Date.UTC(year, month - 1, day) + minutes(minutesOfDay);
   const shownAt = (at: number): number => {
     const local = localParts(at, timeZone);
     return Date.UTC(local.year, local.month - 1, local.day, local.hour, local.minute, local.second);
   };
   // The offset of the first guess may be that before a change of the clocks, so it is corrected once.
-  const guess = wanted - (shownAt(wanted) - wanted);
-  return guess - (shownAt(guess) - wanted);
+  const guess = shown - (shownAt(shown) - shown);
+  return guess - (shownAt(guess) - shown);
 }
 
 /**

@@ -40,10 +40,10 @@ export const issuing = (ctx: Context): Issuing => ({
 });
 
 function hardwareOf({ names }: CertificateRequest): string | null {
-  const found = names
+  const hardware = names
     .filter(({ tag }) => tag === URI)
     .flatMap(({ content }) => HARDWARE.exec(content.toString("latin1"))?.[1] ?? []);
-  return found.length === 1 ? found[0]! : null;
+  return hardware.length === 1 ? hardware[0]! : null;
 }
 
 async function originOf(ctx: Context, tx: ServerTx, request: CertificateRequest, now: string): Promise<Origin | null> {
@@ -56,12 +56,12 @@ async function originOf(ctx: Context, tx: ServerTx, request: CertificateRequest,
   const valid = await validOf(tx, [host.id], now);
   const current = valid.filter(({ created_at }) => created_at >= host.last_enrolled_at);
   const installed = await installedOf(tx, host.id);
-  if (current.some((one) => installed.has(sha1Of(one))))
+  if (current.some((identity) => installed.has(sha1Of(identity))))
     throw new IssueRefused("the host has a valid certificate since it enrolled");
   // Whoever enrolled the host again has its trust now, and nobody else. Of those that the host has not confirmed, a few
   // remain: the host's own may be among them.
   const unconfirmed = current.toSorted((a, b) => b.id - a.id).slice(0, unconfirmedCertificates.max - 1);
-  const gone = valid.filter((one) => !unconfirmed.includes(one)).map(({ id }) => id);
+  const gone = valid.filter((identity) => !unconfirmed.includes(identity)).map(({ id }) => id);
   if (gone.length > 0) await revokeIdentities({ store: tx, clock: ctx.clock }, gone);
   return {
     purpose: CONDITIONAL_ACCESS,

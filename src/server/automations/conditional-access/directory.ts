@@ -13,8 +13,8 @@ import { endPause } from "./compliance/pauses.ts";
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The URL at which the administrator gives consent. The settings change by the rules of PATCH /config. */
-export async function beginConnection(ctx: Context, given: string): Promise<{ directory_authentication_url: string }> {
-  const tenant = given.trim().toLowerCase();
+export async function beginConnection(ctx: Context, input: string): Promise<{ directory_authentication_url: string }> {
+  const tenant = input.trim().toLowerCase();
   if (!GUID.test(tenant)) throw invalid("directory_tenant_id", "must be a GUID, as the directory shows it");
   const { client_id } = await credentialsFor(ctx, tenant);
   await changeSettings(ctx, { conditional_access: { directory_tenant_id: tenant } });

@@ -28,20 +28,20 @@ export async function accessOf(ctx: Reading, hosts: readonly SignInHost[]): Prom
     ctx,
     hosts.map(({ team_id }) => team_id),
   );
-  const asked = hosts.filter(({ team_id }) => on.has(team_id));
-  const policies = await policiesOfHosts(ctx, asked);
-  const found = new Map<number, Access>(hosts.map(({ id }) => [id, OFF]));
-  for (const { id } of asked) {
-    const own = (policies.get(id) ?? []).filter(
+  const withAccess = hosts.filter(({ team_id }) => on.has(team_id));
+  const policies = await policiesOfHosts(ctx, withAccess);
+  const accesses = new Map<number, Access>(hosts.map(({ id }) => [id, OFF]));
+  for (const { id } of withAccess) {
+    const blockingPolicies = (policies.get(id) ?? []).filter(
       ({ conditional_access_enabled, team_id }) => conditional_access_enabled && team_id !== null,
     );
-    found.set(id, {
+    accesses.set(id, {
       isOn: true,
-      blocking: own.filter(({ response }) => response === "fail"),
-      isIncomplete: own.some(({ response }) => response === ""),
+      blocking: blockingPolicies.filter(({ response }) => response === "fail"),
+      isIncomplete: blockingPolicies.some(({ response }) => response === ""),
     });
   }
-  return found;
+  return accesses;
 }
 
 /** The teams (null: none) that conditional access is turned on for. */

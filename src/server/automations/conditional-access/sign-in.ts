@@ -58,8 +58,15 @@ async function answer(ctx: Context, field: string): Promise<SignInOutcome> {
   const request = await measuredAsync(ctx, () => readSignInRequest(field, expected));
   const nameId = await decide(ctx, hostId, request);
   if (nameId === null) return { redirect: REMEDIATION_PAGE };
-  const given = { issuer: await entityIdOf(ctx), acs, audience, requestId: request.id, nameId, now: ctx.clock.now() };
-  const xml = await signedAnswer(ctx.random, await signingKey(ctx), given);
+  const assertion = {
+    issuer: await entityIdOf(ctx),
+    acs,
+    audience,
+    requestId: request.id,
+    nameId,
+    now: ctx.clock.now(),
+  };
+  const xml = await signedAnswer(ctx.random, await signingKey(ctx), assertion);
   return { acs, response: Buffer.from(xml, "utf8").toString("base64") };
 }
 

@@ -10,7 +10,7 @@ import { type PartServices, part } from "../../platform/core/running.ts";
 import type { SigningKey } from "../../platform/saml/signed-answer.ts";
 import { eq } from "../../platform/store/query.ts";
 
-interface OwnKey extends SigningKey {
+interface ServerKey extends SigningKey {
   readonly der: Buffer;
 }
 
@@ -23,22 +23,22 @@ const SUBJECT = [
 
 const ownKey = part("key of the identity provider", (services) => new CachedValue(() => load(services)));
 
-export const signingKey = ({ running }: Pick<Services, "running">): Promise<OwnKey> => running.of(ownKey).get();
+export const signingKey = ({ running }: Pick<Services, "running">): Promise<ServerKey> => running.of(ownKey).get();
 
-async function load({ store, clock }: PartServices): Promise<OwnKey> {
+async function load({ store, clock }: PartServices): Promise<ServerKey> {
   const where = eq("name", NAME);
   let row = await store.conditionalAccessKeys.first({ where });
   if (row === null) {
     const key = await newKey();
     const times = { from: clock.now() - minutes(10), until: clock.now() + LIFETIME };
-    const made = {
+    const newRow = {
       name: NAME,
       created_at: clock.iso(),
       certificate: makeCa(SUBJECT, key, randomBytes(16), times).toString("base64"),
       key: key.export({ type: "pkcs8", format: "pem" }) as string,
     };
     // If servers create a key at the same time, all use the first.
-    [row = null] = await store.conditionalAccessKeys.upsert([made], { on: ["name"], set: [] });
+    [row = null] = await store.conditionalAccessKeys.upsert([newRow], { on: ["name"], set: [] });
   }
   const der = Buffer.from(row!.certificate, "base64");
   return { der, certificate: pem("CERTIFICATE", der), key: createPrivateKey(row!.key) };

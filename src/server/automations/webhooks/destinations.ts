@@ -25,8 +25,8 @@ export async function destinationOf(
   { store, clock, random }: Pick<Services, "clock" | "random"> & { readonly store: ServerTx },
   url: string,
 ): Promise<DestinationRow> {
-  const found = await store.webhookDestinations.first({ where: eq("url", url) });
-  if (found) return found;
+  const existing = await store.webhookDestinations.first({ where: eq("url", url) });
+  if (existing) return existing;
   const now = clock.iso();
   const [row] = await store.webhookDestinations.upsert(
     [{ url, created_at: now, updated_at: now, signing_secret: newSigningSecret(random) }],
@@ -43,28 +43,28 @@ export async function listDestinations({ store }: Context, query: PageQuery) {
   return { destinations: await viewed(store, rows), meta };
 }
 
-export const modifyDestination = (ctx: Context, given: Changes): Promise<{ destination: Destination }> =>
+export const modifyDestination = (ctx: Context, change: Changes): Promise<{ destination: Destination }> =>
   ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
-      const problem = checkDestination(given.url) ?? (await blockedUrl(ctx.settings, given.url));
+      const problem = checkDestination(change.url) ?? (await blockedUrl(ctx.settings, change.url));
       if (problem) throw invalid("url", problem);
-      const known = await store.webhookDestinations.first({ where: eq("url", given.url) });
-      const headers = given.headers && checkedHeaders(given.headers, known ? headersOf(known) : {});
-      if (!known && (await store.webhookDestinations.count()) >= MOST)
+      const existing = await store.webhookDestinations.first({ where: eq("url", change.url) });
+      const headers = change.headers && checkedHeaders(change.headers, existing ? headersOf(existing) : {});
+      if (!existing && (await store.webhookDestinations.count()) >= MOST)
         throw invalid("url", `the limit of ${MOST} destinations is reached`);
-      const before = known ?? (await destinationOf(inside, given.url));
-      const isNewSecret = !known || given.rotate_secret === true;
-      if (headers || given.rotate_secret) {
+      const before = existing ?? (await destinationOf(inside, change.url));
+      const isNewSecret = !existing || change.rotate_secret === true;
+      if (headers || change.rotate_secret) {
         const set = {
           updated_at: ctx.clock.iso(),
           ...(headers ? { headers: JSON.stringify(headers) } : {}),
-          ...(given.rotate_secret ? { signing_secret: newSigningSecret(ctx.random) } : {}),
+          ...(change.rotate_secret ? { signing_secret: newSigningSecret(ctx.random) } : {}),
         };
         await store.webhookDestinations.update({ where: eq("id", before.id), set });
         await recordActivity(inside, "edited_webhook_destination", {
-          webhook_url: given.url,
-          secret_rotated: given.rotate_secret === true,
+          webhook_url: change.url,
+          secret_rotated: change.rotate_secret === true,
         });
       }
       const after = (await store.webhookDestinations.get(before.id))!;
@@ -80,10 +80,10 @@ const reserved = new Set([
 ]);
 
 /** Lowercases header names. A masked value stands for the stored one. */
-function checkedHeaders(given: Record<string, string>, kept: Record<string, string>): Record<string, string> {
+function checkedHeaders(change: Record<string, string>, kept: Record<string, string>): Record<string, string> {
   const headers: Record<string, string> = {};
   const errors: { name: string; reason: string }[] = [];
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of Object.entries(change)) {
     const name = key.toLowerCase();
     const at = `headers.${key}`;
     if (reserved.has(name) || name.startsWith("webhook-")) errors.push({ name: at, reason: "cannot be set" });

@@ -22,10 +22,10 @@ const configured = (settings: WebhookSettings, event: Event): string =>
 /** Sends a sample once, immediately, bypassing the destination's queue. The outcome is stored among the deliveries. */
 export async function testWebhook(
   ctx: Context,
-  { event, url: given }: { event: Event; url?: string | undefined },
+  { event, url: otherUrl }: { event: Event; url?: string | undefined },
 ): Promise<{ delivery: Delivery }> {
   const { webhook_settings } = await ctx.config.current();
-  const url = given ?? configured(webhook_settings, event);
+  const url = otherUrl ?? configured(webhook_settings, event);
   if (url === "") throw invalid("url", `is required: no destination_url is configured for ${event}`);
   const problem = checkDestination(url);
   if (problem) throw invalid("url", problem);

@@ -115,8 +115,8 @@ async function affected(services: Services, cve: string): Promise<AffectedHost[]
     (row) => row.software_id,
   );
   const usualPaths = new Map<number, string>();
-  for await (const some of parts(versionIds))
-    for (const { id, usual_path } of await store.software.pick(["id", "usual_path"], { where: oneOf("id", some) }))
+  for await (const batch of parts(versionIds))
+    for (const { id, usual_path } of await store.software.pick(["id", "usual_path"], { where: oneOf("id", batch) }))
       usualPaths.set(id, usual_path);
   const paths = new Map<number, string[]>();
   if (usualPaths.size > 0)

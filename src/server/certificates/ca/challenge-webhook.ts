@@ -14,11 +14,11 @@ type Asker = Asking & { readonly clock: Clock; readonly random: Random };
 
 const CHALLENGE_MAX = 1024;
 
-export async function fetchChallenge(services: Asker, given: ChallengeService): Promise<string> {
-  const { status, body } = await askCa(services, given.challengeUrl, {
+export async function fetchChallenge(services: Asker, service: ChallengeService): Promise<string> {
+  const { status, body } = await askCa(services, service.challengeUrl, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    auth: { username: given.username, password: given.password },
+    auth: { username: service.username, password: service.password },
     maxBytes: 65_536,
     body: JSON.stringify({
       webhook: {
@@ -28,7 +28,7 @@ export async function fetchChallenge(services: Asker, given: ChallengeService): 
         eventTimestamp: Math.floor(services.clock.now() / 1000),
       },
       event: {
-        scepServerUrl: given.scepUrl,
+        scepServerUrl: service.scepUrl,
         payloadIdentifier: services.random.uuid(),
         payloadTypes: ["com.apple.security.scep"],
       },

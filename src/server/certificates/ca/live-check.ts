@@ -11,16 +11,20 @@ import { fetchCertificates } from "./scep.ts";
 import { CaError } from "./upstream.ts";
 
 /** 422 that names the field which the authority's reply, or its absence, shows to be wrong. */
-export async function checkLive(ctx: Context, wanted: DesiredAuthority, prefix: string = wanted.type): Promise<void> {
-  const { type, settings, secret } = wanted;
+export async function checkLive(
+  ctx: Context,
+  authority: DesiredAuthority,
+  prefix: string = authority.type,
+): Promise<void> {
+  const { type, settings, secret } = authority;
   const text = (field: string) => textIn(settings, field);
   const secretField = secretFields[type];
   // Requesting a challenge has a side effect: the authority creates and counts a password. A dry run leaves it out.
-  const askedForChallenge = async (field: string, question: () => Promise<unknown>): Promise<void> => {
-    if (ctx.dryRun === null) return asked(field, question());
+  const checkChallenge = async (field: string, question: () => Promise<unknown>): Promise<void> => {
+    if (ctx.dryRun === null) return check(field, question());
     ctx.dryRun.unchecked(`whether the authority issues challenges for ${field}`);
   };
-  const asked = async (field: string, question: Promise<unknown>): Promise<void> => {
+  const check = async (field: string, question: Promise<unknown>): Promise<void> => {
     try {
       await question;
     } catch (error) {
@@ -34,15 +38,15 @@ export async function checkLive(ctx: Context, wanted: DesiredAuthority, prefix: 
   };
   switch (type) {
     case "custom_scep_proxy":
-      return asked("url", fetchCertificates(ctx, text("url")));
+      return check("url", fetchCertificates(ctx, text("url")));
     case "directory_scep_proxy":
-      await asked("url", fetchCertificates(ctx, text("url")));
-      return askedForChallenge("admin_url", () =>
+      await check("url", fetchCertificates(ctx, text("url")));
+      return checkChallenge("admin_url", () =>
         fetchNdesChallenge(ctx, { adminUrl: text("admin_url"), username: text("username"), password: secret }),
       );
     case "hosted_scep_ca":
-      await asked("url", fetchCertificates(ctx, text("url")));
-      return askedForChallenge("challenge_url", () =>
+      await check("url", fetchCertificates(ctx, text("url")));
+      return checkChallenge("challenge_url", () =>
         fetchChallenge(ctx, {
           scepUrl: text("url"),
           challengeUrl: text("challenge_url"),
@@ -52,8 +56,8 @@ export async function checkLive(ctx: Context, wanted: DesiredAuthority, prefix: 
       );
     case "custom_est_proxy":
     case "hosted_est_ca":
-      return asked("url", checkEst(ctx, text("url")));
+      return check("url", checkEst(ctx, text("url")));
     case "hosted_ca_a":
-      return asked("url", checkProfile(ctx, { url: text("url"), apiToken: secret, profileId: text("profile_id") }));
+      return check("url", checkProfile(ctx, { url: text("url"), apiToken: secret, profileId: text("profile_id") }));
   }
 }

@@ -102,8 +102,8 @@ function pageText(bytes: Buffer): string {
 const CHALLENGE = /The enrollment challenge password is:\s*(?:<[^>]{0,40}>\s*)*<B>\s*([^\s<>]{1,256})/i;
 
 function challengeIn(page: string): string {
-  const found = CHALLENGE.exec(page)?.[1];
-  if (found !== undefined) return found;
+  const challenge = CHALLENGE.exec(page)?.[1];
+  if (challenge !== undefined) return challenge;
   if (/password cache is full/i.test(page))
     throw new CaError(
       "full",

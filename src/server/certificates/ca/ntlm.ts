@@ -69,9 +69,9 @@ const TO_FILETIME_MS = 11_644_473_600_000n;
 const TIMESTAMP = 7;
 
 /** Encodes the AUTHENTICATE_MESSAGE. */
-export function authenticateMessage(given: Ntlm2): Buffer {
-  const { nt, lm } = responses(given);
-  const parts = [lm, nt, utf16(given.domain), utf16(given.username), Buffer.alloc(0), Buffer.alloc(0)];
+export function authenticateMessage(input: Ntlm2): Buffer {
+  const { nt, lm } = responses(input);
+  const parts = [lm, nt, utf16(input.domain), utf16(input.username), Buffer.alloc(0), Buffer.alloc(0)];
   const head = Buffer.alloc(HEAD);
   head.write(SIGNATURE, 0, "latin1");
   head.writeUInt32LE(3, 8);

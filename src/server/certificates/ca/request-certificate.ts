@@ -20,12 +20,12 @@ const invalidToken = () => badRequest("Invalid token", "idp_token");
 export async function requestCertificate(
   ctx: Context,
   id: number,
-  given: CertificateRequest,
+  input: CertificateRequest,
 ): Promise<{ certificate: string }> {
-  const request = await readRequest(given.csr);
+  const request = await readRequest(input.csr);
   const ca = await getCaRow(ctx, id);
   const [username, password] = credentialsOf(ca);
-  const idp = introspectionOf(given);
+  const idp = introspectionOf(input);
   const { integrations } = await ctx.config.current();
   if (idp) checkProvider(idp, integrations, ctx.host !== undefined);
   const isUnbound = integrations.certificates_disable_host_end_user_binding;
@@ -33,7 +33,7 @@ export async function requestCertificate(
   const person = idp && (await checkIdentity(ctx, request, idp));
   if (ctx.host && isUnbound) await checkHost(ctx, ca, ctx.host.id, request, person === null ? [] : [person]);
   const enrolled = await enroll(ctx, { url: textIn(ca.settings, "url"), username, password }, request);
-  if (given.return_pem_certificate !== true) return { certificate: pem("PKCS7", enrolled.pkcs7) };
+  if (input.return_pem_certificate !== true) return { certificate: pem("PKCS7", enrolled.pkcs7) };
   const leaf = enrolled.certificates.find(({ parsed }) =>
     parsed.publicKey.export({ type: "spki", format: "der" }).equals(request.publicKey),
   );
@@ -69,8 +69,8 @@ interface Introspection {
 }
 
 /** Requires all three fields or none. */
-function introspectionOf(given: CertificateRequest): Introspection | null {
-  const { idp_oauth_url: url = "", idp_token: token = "", idp_client_id: clientId = "" } = given;
+function introspectionOf(input: CertificateRequest): Introspection | null {
+  const { idp_oauth_url: url = "", idp_token: token = "", idp_client_id: clientId = "" } = input;
   if (url === "" && token === "" && clientId === "") return null;
   const missing = Object.entries({ idp_oauth_url: url, idp_token: token, idp_client_id: clientId }).find(
     ([, value]) => value === "",
@@ -125,7 +125,7 @@ const Introspected = z.object({ active: z.literal(true), username: z.string().mi
 
 /** The user name of an active token (RFC 7662). */
 async function introspect(ctx: Context, { url, token, clientId }: Introspection): Promise<string> {
-  const asked = await askCa(ctx, url, {
+  const answer = await askCa(ctx, url, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },
     body: new URLSearchParams({ client_id: clientId, token }).toString(),
@@ -134,8 +134,9 @@ async function introspect(ctx: Context, { url, token, clientId }: Introspection)
     if (!(error instanceof CaError)) throw error;
     throw badRequest(`the token could not be checked: ${error.message}`, "idp_oauth_url");
   });
-  if (asked.status !== 200) throw badRequest(`the token could not be checked: status ${asked.status}`, "idp_oauth_url");
-  const reply = Introspected.safeParse(jsonIn(asked.body));
+  if (answer.status !== 200)
+    throw badRequest(`the token could not be checked: status ${answer.status}`, "idp_oauth_url");
+  const reply = Introspected.safeParse(jsonIn(answer.body));
   if (!reply.success) throw invalidToken();
   return reply.data.username;
 }

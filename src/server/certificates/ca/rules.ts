@@ -31,11 +31,11 @@ export interface DesiredAuthority {
 }
 
 /** The single object in the body, and its type. 422 for none, or for more than one. */
-export function theObject(body: CreateCa | ChangeCa): { type: CaType; given: Settings } {
-  const [type, another] = caTypes.filter((known) => body[known] != null);
+export function theObject(body: CreateCa | ChangeCa): { type: CaType; settings: Settings } {
+  const [type, another] = caTypes.filter((caType) => body[caType] != null);
   if (!type) throw invalid("base", `one object is needed: ${caTypes.join(", ")}`);
   if (another) throw invalid(another, `only one object can be given: not ${type} and ${another}`);
-  return { type, given: body[type] as Settings };
+  return { type, settings: body[type] as Settings };
 }
 
 /** A text field of the settings. Empty if the type has no such field. */
@@ -45,9 +45,9 @@ export const textIn = (settings: Settings, field: string): string => {
 };
 
 /** Checks the given fields. A mask does not count as a secret. `prefix` is the path of the object in the body. */
-export function authorityFrom(type: CaType, given: Settings, prefix: string = type): DesiredAuthority {
+export function authorityFrom(type: CaType, input: Settings, prefix: string = type): DesiredAuthority {
   const field = secretFields[type];
-  const { name, [field]: secret, ...settings } = given;
+  const { name, [field]: secret, ...settings } = input;
   checkSettings(type, settings, prefix);
   if (typeof secret !== "string" || isMask(secret)) throw invalid(`${prefix}.${field}`, `${field} is required`);
   return { type, name: isSingle(type) ? type : String(name), settings, secret };
@@ -57,10 +57,10 @@ export function authorityFrom(type: CaType, given: Settings, prefix: string = ty
  * Applies a change to the authority. 422 if a URL changes without its secret, because the old secret must not be sent
  * to a new URL.
  */
-export function changed(row: CaRow, given: Settings, prefix: string = row.type): DesiredAuthority {
+export function changed(row: CaRow, change: Settings, prefix: string = row.type): DesiredAuthority {
   const { type } = row;
   const field = secretFields[type];
-  const { name, [field]: secret, ...rest } = given;
+  const { name, [field]: secret, ...rest } = change;
   const settings: Settings = { ...row.settings, ...rest };
   checkSettings(type, settings, prefix);
   const isKept = secret === undefined || isMask(secret);

@@ -14,9 +14,9 @@ export const operation = (url: string, name: string, message?: string): string =
 export async function fetchCertificates(services: Asking, url: string): Promise<readonly Certificate[]> {
   const { status, body } = await askCa(services, operation(url, "GetCACert"));
   if (status !== 200) throw new CaError("answer", `GetCACert returned status ${status}`, status);
-  const found = certificatesIn(body);
-  if (found.length === 0) throw new CaError("answer", "GetCACert returned no certificate");
-  return found;
+  const certificates = certificatesIn(body);
+  if (certificates.length === 0) throw new CaError("answer", "GetCACert returned no certificate");
+  return certificates;
 }
 
 /** Accepts a single certificate or a message with several, because servers send wrong content types. */

@@ -38,17 +38,17 @@ export async function listCas({ store }: Context): Promise<{ certificate_authori
 export const getCa = async (ctx: Context, id: number): Promise<Ca> => wholeCa(await getCaRow(ctx, id));
 
 export async function createCa(ctx: Context, body: CreateCa, { skip_check: skip }: Checking): Promise<CaItem> {
-  const { type, given } = theObject(body);
-  const wanted = authorityFrom(type, given);
+  const { type, settings } = theObject(body);
+  const authority = authorityFrom(type, settings);
   // Checked before the live check, so that a caller with a taken name need not wait for it.
-  await checkNameFree(ctx.store, wanted.name);
-  await checkAddresses(ctx, undefined, wanted);
-  if (!skip) await checkLive(ctx, wanted);
-  return nameTaken(wanted.name, () =>
+  await checkNameFree(ctx.store, authority.name);
+  await checkAddresses(ctx, undefined, authority);
+  if (!skip) await checkLive(ctx, authority);
+  return nameTaken(authority.name, () =>
     ctx.store.tx(
       async (store) => {
-        await checkNameFree(store, wanted.name);
-        return itemOf(await addCa(within(ctx, store), wanted));
+        await checkNameFree(store, authority.name);
+        return itemOf(await addCa(within(ctx, store), authority));
       },
       { lock: CERTIFICATE_AUTHORITIES_LOCK },
     ),
@@ -61,22 +61,22 @@ export async function modifyCa(
   body: ChangeCa,
   { skip_check: skip }: Checking,
 ): Promise<Record<string, never>> {
-  const { type, given } = theObject(body);
+  const { type, settings } = theObject(body);
   const row = await getCaRow(ctx, id);
   if (type !== row.type) throw invalid(type, `this certificate authority is a ${row.type}: that cannot be changed`);
-  const wanted = changed(row, given);
-  if (sameAs(row, wanted)) return {};
-  await checkNameFree(ctx.store, wanted.name, id);
-  await checkAddresses(ctx, row, wanted);
-  if (!skip && !isOnlyRenamed(row, wanted)) await checkLive(ctx, wanted);
-  await nameTaken(wanted.name, () =>
+  const authority = changed(row, settings);
+  if (sameAs(row, authority)) return {};
+  await checkNameFree(ctx.store, authority.name, id);
+  await checkAddresses(ctx, row, authority);
+  if (!skip && !isOnlyRenamed(row, authority)) await checkLive(ctx, authority);
+  await nameTaken(authority.name, () =>
     ctx.store.tx(
       async (store) => {
         // The live check tested the row that was read, so a concurrent change must not be overwritten.
         const now = await getCaRow({ store }, id);
         if (now.revision !== row.revision) throw conflict("the certificate authority was changed meanwhile; try again");
-        await checkNameFree(store, wanted.name, id);
-        await changeCa(within(ctx, store), row, wanted);
+        await checkNameFree(store, authority.name, id);
+        await changeCa(within(ctx, store), row, authority);
       },
       { lock: CERTIFICATE_AUTHORITIES_LOCK },
     ),

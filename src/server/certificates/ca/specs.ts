@@ -34,7 +34,7 @@ export async function caSpecs({ store }: Context): Promise<{ certificate_authori
 
 export interface Step {
   readonly before: CaRow | undefined;
-  readonly wanted: DesiredAuthority;
+  readonly desired: DesiredAuthority;
   /** The path of the spec in the body. */
   readonly at: string;
 }
@@ -60,14 +60,14 @@ export async function applyCaSpecs(
 
 /** 422 if the server may not send requests to a changed URL. */
 export async function checkSteps(ctx: Context, steps: readonly Step[]): Promise<void> {
-  for (const { before, wanted, at } of steps) await checkAddresses(ctx, before, wanted, at);
+  for (const { before, desired, at } of steps) await checkAddresses(ctx, before, desired, at);
 }
 
 /** Live checks of new and changed authorities. They use the network, so they run before the transaction. */
 export async function askSteps(ctx: Context, steps: readonly Step[]): Promise<void> {
-  const asked = steps.filter(({ before, wanted }) => !before || !isOnlyRenamed(before, wanted));
-  for (let i = 0; i < asked.length; i += MAX_CONCURRENT)
-    await Promise.all(asked.slice(i, i + MAX_CONCURRENT).map(({ wanted, at }) => checkLive(ctx, wanted, at)));
+  const changedSteps = steps.filter(({ before, desired }) => !before || !isOnlyRenamed(before, desired));
+  for (let i = 0; i < changedSteps.length; i += MAX_CONCURRENT)
+    await Promise.all(changedSteps.slice(i, i + MAX_CONCURRENT).map(({ desired, at }) => checkLive(ctx, desired, at)));
 }
 
 function stepsOf(specs: CaSpecs, held: ReadonlyMap<string, CaRow>): Step[] {
@@ -75,17 +75,17 @@ function stepsOf(specs: CaSpecs, held: ReadonlyMap<string, CaRow>): Step[] {
   const names = new Set<string>();
   for (const type of caTypes) {
     const group = specs[type];
-    const given = Array.isArray(group) ? group : group ? [group] : [];
-    for (const [i, one] of given.entries()) {
+    const inputs = Array.isArray(group) ? group : group ? [group] : [];
+    for (const [i, input] of inputs.entries()) {
       const at = `certificate_authorities.${type}${Array.isArray(group) ? `.${i}` : ""}`;
-      const name = isSingle(type) ? type : String((one as Settings).name);
+      const name = isSingle(type) ? type : String((input as Settings).name);
       if (names.has(name)) throw invalid(`${at}.name`, `the name ${name} is given twice`);
       names.add(name);
       const before = held.get(name);
       if (before && before.type !== type)
         throw invalid(`${at}.name`, `${name} is a ${before.type}: that cannot be changed`);
-      const wanted = before ? changed(before, one as Settings, at) : authorityFrom(type, one as Settings, at);
-      if (!before || !sameAs(before, wanted)) steps.push({ before, wanted, at });
+      const desired = before ? changed(before, input as Settings, at) : authorityFrom(type, input as Settings, at);
+      if (!before || !sameAs(before, desired)) steps.push({ before, desired, at });
     }
   }
   return steps;
@@ -95,14 +95,14 @@ function stepsOf(specs: CaSpecs, held: ReadonlyMap<string, CaRow>): Step[] {
  * Writes in the caller's transaction, which must hold the lock of changes. 409 if a row changed after it was checked.
  */
 export async function keepSteps(ctx: Context, steps: readonly Step[]): Promise<void> {
-  for (const { before, wanted } of steps) {
+  for (const { before, desired } of steps) {
     if (!before) {
-      await addCa(ctx, wanted);
+      await addCa(ctx, desired);
       continue;
     }
     const now = await ctx.store.certificateAuthorities.get(before.id);
     if (now?.revision !== before.revision)
       throw conflict(`the certificate authority ${before.name} was changed meanwhile; try again`);
-    await changeCa(ctx, before, wanted);
+    await changeCa(ctx, before, desired);
   }
 }

@@ -20,10 +20,10 @@ const nameOf = (braced: string | undefined, bare: string | undefined): string =>
   (braced ?? bare ?? "").replace(/^VAR_/, "");
 
 /** The first variable in the text that is not known, as written. Null if all are known. */
-export function unknownVariable(text: string, known: readonly HostVariable[] = hostVariables): string | null {
+export function unknownVariable(text: string, allowed: readonly HostVariable[] = hostVariables): string | null {
   for (const [whole, braced, bare] of text.matchAll(VARIABLE)) {
     const isPrefixed = (braced ?? bare ?? "").startsWith("VAR_");
-    if (!isPrefixed || !(known as readonly string[]).includes(nameOf(braced, bare))) return whole;
+    if (!isPrefixed || !(allowed as readonly string[]).includes(nameOf(braced, bare))) return whole;
   }
   return null;
 }

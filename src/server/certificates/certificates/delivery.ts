@@ -17,9 +17,9 @@ export async function templatesSent(
 ): Promise<void> {
   if (templateIds.length === 0) return;
   const updated_at = clock.iso();
-  const own = and(eq("host_id", hostId), oneOf("template_id", templateIds));
+  const ofTemplates = and(eq("host_id", hostId), oneOf("template_id", templateIds));
   await store.hostCertificates.update({
-    where: and(own, eq("status", "pending")),
+    where: and(ofTemplates, eq("status", "pending")),
     set: { status: "delivering", detail: null, updated_at },
   });
   await store.hostCertificates.upsert(

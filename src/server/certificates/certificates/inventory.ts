@@ -91,15 +91,15 @@ export function hostCertificates(
   rows: readonly AgentRow[],
   platform: "darwin" | "windows",
 ): CertificateInventory[] | null {
-  const found = new Map<string, CertificateInventory>();
+  const certificates = new Map<string, CertificateInventory>();
   for (const row of rows.slice(0, certificatesLimit.max)) {
     const sha1 = text(row, "sha1").trim().toLowerCase();
     if (sha1 === "") continue;
     const { scope, username } = owner(row, platform);
     const key = JSON.stringify([sha1, scope, username]);
-    if (found.has(key)) continue;
+    if (certificates.has(key)) continue;
     const subject = nameIn(row, "subject");
-    found.set(key, {
+    certificates.set(key, {
       sha1,
       scope,
       username,
@@ -116,7 +116,7 @@ export function hostCertificates(
       issuer: nameIn(row, "issuer"),
     });
   }
-  return found.size === 0 ? null : [...found.values()];
+  return certificates.size === 0 ? null : [...certificates.values()];
 }
 
 export const certificateInventory: InventorySource<CertificateInventory[]> = {

@@ -20,8 +20,8 @@ const variables: readonly HostVariable[] = ["HOST_UUID", "HOST_HARDWARE_SERIAL",
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression must match control characters
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
-export function checkTemplateName(given: string, field = "name"): string {
-  const name = given.normalize("NFC").trim();
+export function checkTemplateName(input: string, field = "name"): string {
+  const name = input.normalize("NFC").trim();
   if (name === "") throw invalid(field, "must not be empty");
   if (CONTROL.test(name)) throw invalid(field, "must not contain control characters");
   if (name.length > TEMPLATE_NAME_MAX) throw invalid(field, `must have at most ${TEMPLATE_NAME_MAX} characters`);
@@ -29,15 +29,15 @@ export function checkTemplateName(given: string, field = "name"): string {
 }
 
 /** 400 for a variable that cannot be used, 422 for an invalid subject name. */
-export function checkSubjectName(given: string, field = "subject_name"): string {
-  const subject = given.trim();
+export function checkSubjectName(input: string, field = "subject_name"): string {
+  const subject = input.trim();
   checkNames(subject, field, () => parseName(subject));
   return subject;
 }
 
 /** Checks subject alternative names, and returns them in the form in which they are kept. */
-export function checkAlternativeName(given: string | undefined, field = "subject_alternative_name"): string {
-  const text = (given ?? "").trim();
+export function checkAlternativeName(input: string | undefined, field = "subject_alternative_name"): string {
+  const text = (input ?? "").trim();
   checkNames(text, field, () => parseAlternativeNames(text));
   return writeAlternativeNames(parseAlternativeNames(text));
 }

@@ -51,9 +51,9 @@ async function chosen(ctx: Context, team: number | undefined, teamId: number | u
   if (ctx.host) return eq("team_id", ctx.host.team_id);
   if (team !== undefined && teamId !== undefined && team !== teamId)
     throw badRequest("team and team_id are the same parameter: give one of them", "team");
-  const given = team ?? teamId;
-  if (given !== undefined) authorize(ctx, "certificates:read", given === 0 ? null : given);
-  return and(inTeam(given ?? 0), visible(ctx, "certificates:read"));
+  const scope = team ?? teamId;
+  if (scope !== undefined) authorize(ctx, "certificates:read", scope === 0 ? null : scope);
+  return and(inTeam(scope ?? 0), visible(ctx, "certificates:read"));
 }
 
 /**
@@ -70,8 +70,8 @@ async function filled(ctx: Context, hostId: number, templates: readonly Certific
 
 async function authoritiesOf({ store }: Context, rows: readonly TemplateRow[]): Promise<ReadonlyMap<number, CaRow>> {
   const ids = [...new Set(rows.map((row) => row.certificate_authority_id))];
-  const found = await store.certificateAuthorities.list({ where: oneOf("id", ids) });
-  return byId(found);
+  const authorities = await store.certificateAuthorities.list({ where: oneOf("id", ids) });
+  return byId(authorities);
 }
 
 export async function getTemplate(
@@ -96,12 +96,12 @@ export async function getTemplate(
     where: and(eq("host_id", host.id), eq("template_id", id)),
   });
   const values = await valuesOf(ctx, host.id);
-  const found = values && namesFor(row, values);
+  const named = values && namesFor(row, values);
   return {
     certificate: {
       ...shown,
-      ...found?.names,
-      status: found?.missing.length === 0 ? (standing?.status ?? "pending") : "failed",
+      ...named?.names,
+      status: named?.missing.length === 0 ? (standing?.status ?? "pending") : "failed",
     },
   };
 }
@@ -112,19 +112,19 @@ async function hostOfTeam(ctx: Context, id: number, template: TemplateRow) {
   return host;
 }
 
-export async function createTemplate(ctx: Context, given: CreateTemplate) {
-  const teamId = given.team_id || null;
+export async function createTemplate(ctx: Context, input: CreateTemplate) {
+  const teamId = input.team_id || null;
   if (teamId !== null) needPremium(ctx);
   authorize(ctx, "certificates:write", teamId);
-  const name = checkTemplateName(given.name);
-  const subject_name = checkSubjectName(given.subject_name);
-  const subject_alternative_name = checkAlternativeName(given.subject_alternative_name);
+  const name = checkTemplateName(input.name);
+  const subject_name = checkSubjectName(input.subject_name);
+  const subject_alternative_name = checkAlternativeName(input.subject_alternative_name);
   return templateNameTaken(name, () =>
-    withoutGoneAuthority(given.certificate_authority_id, () =>
+    withoutGoneAuthority(input.certificate_authority_id, () =>
       ctx.store.tx(async (store) => {
         const inside = within(ctx, store);
         const team = teamId === null ? null : await getTeamRow(inside, "certificates:write", teamId);
-        const ca = await getCaRow(inside, given.certificate_authority_id);
+        const ca = await getCaRow(inside, input.certificate_authority_id);
         checkAuthority(ca);
         const twin = await store.certificateTemplates.first({ where: and(eq("team_id", teamId), eq("name", name)) });
         if (twin) throw taken(name);
@@ -171,16 +171,16 @@ export async function deleteTemplate(ctx: Context, id: number): Promise<Record<s
 /** All templates must belong to that team, otherwise none is deleted. */
 export async function deleteTemplates(
   ctx: Context,
-  given: readonly number[],
+  templateIds: readonly number[],
   teamId: number | null,
 ): Promise<Record<string, never>> {
   authorize(ctx, "certificates:write", teamId);
-  const ids = [...new Set(given)];
+  const ids = [...new Set(templateIds)];
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const rows = await store.certificateTemplates.list({ where: and(oneOf("id", ids), eq("team_id", teamId)) });
-    const found = new Set(rows.map(({ id }) => id));
-    const missing = ids.find((id) => !found.has(id));
+    const existing = new Set(rows.map(({ id }) => id));
+    const missing = ids.find((id) => !existing.has(id));
     if (missing !== undefined) throw notFound("certificate template", missing);
     await removeTemplates(inside, rows, await teamName(inside, teamId));
   });

@@ -36,7 +36,7 @@ export async function applyTemplateSpecs(ctx: Context, specs: readonly TemplateS
       ctx.store.tx(
         async (store) => {
           const inside = within(ctx, store);
-          for (const wanted of await templatesFrom(inside, specs)) await keepTemplate(inside, wanted);
+          for (const desired of await templatesFrom(inside, specs)) await keepTemplate(inside, desired);
         },
         { lock: TEMPLATES },
       ),
@@ -50,7 +50,7 @@ export async function applyTemplateSpecs(ctx: Context, specs: readonly TemplateS
 }
 
 async function templatesFrom(ctx: Context, specs: readonly TemplateSpec[]): Promise<DesiredTemplate[]> {
-  const found: DesiredTemplate[] = [];
+  const templates: DesiredTemplate[] = [];
   const names = new Set<string>();
   for (const [i, spec] of specs.entries()) {
     const at = `specs.${i}`;
@@ -70,17 +70,17 @@ async function templatesFrom(ctx: Context, specs: readonly TemplateSpec[]): Prom
     const ca = await ctx.store.certificateAuthorities.get(spec.certificate_authority_id);
     if (!ca) throw badRequest(`certificate authority ${spec.certificate_authority_id} was not found`, field);
     checkAuthority(ca, field);
-    found.push({ name, team, certificate_authority_id: ca.id, subject_name, subject_alternative_name });
+    templates.push({ name, team, certificate_authority_id: ca.id, subject_name, subject_alternative_name });
   }
-  return found;
+  return templates;
 }
 
 /** Empty or `No team` means no team. 404 for an unknown team name. */
-async function teamNamed(ctx: Context, given: string | null | undefined) {
-  const key = nameKey((given ?? "").trim());
+async function teamNamed(ctx: Context, name: string | null | undefined) {
+  const key = nameKey((name ?? "").trim());
   if (key === "" || key === "no team") return null;
   const team = await ctx.store.teams.first({ where: eq("name_key", key) });
-  if (!team || !knowsTeam(ctx, team.id)) throw notFound("team", given ?? "");
+  if (!team || !knowsTeam(ctx, team.id)) throw notFound("team", name ?? "");
   return team;
 }
 
@@ -92,8 +92,8 @@ export async function keepTemplate(ctx: Context, { name, team, ...content }: Des
   const before = await store.certificateTemplates.first({ where: and(eq("team_id", team_id), eq("name", name)) });
   if (!before) {
     if (team_id !== null) checkLicenseRuns(ctx);
-    const made = { created_at: now, updated_at: now, name, team_id, ...content };
-    const row = await store.certificateTemplates.insert(made);
+    const template = { created_at: now, updated_at: now, name, team_id, ...content };
+    const row = await store.certificateTemplates.insert(template);
     await store.notify(channels.certificateTemplates, "");
     await recordActivity(ctx, "created_certificate_template", detailsOf(row, team?.name ?? null));
     return;

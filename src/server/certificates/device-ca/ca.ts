@@ -37,8 +37,8 @@ async function stored(store: ServerTx): Promise<DeviceCa | null> {
 }
 
 async function load({ store, clock }: PartServices): Promise<DeviceCa> {
-  const known = await stored(store);
-  if (known) return known;
+  const existing = await stored(store);
+  if (existing) return existing;
   const key = await newKey();
   const times = { from: clock.now() - minutes(10), until: clock.now() + LIFETIME };
   const certificate = makeCa(SUBJECT, key, randomBytes(16), times);

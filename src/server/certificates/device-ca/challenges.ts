@@ -25,8 +25,8 @@ export interface NewChallenge {
 type Deps = Pick<Services, "clock" | "random"> & { readonly store: ServerTx };
 
 /** Creates a challenge and returns its text, which is stored nowhere. */
-export async function newChallenge({ store, clock, random }: Deps, given: NewChallenge): Promise<string> {
-  const { lifetime = hours(1), facts = {}, ...fields } = given;
+export async function newChallenge({ store, clock, random }: Deps, challenge: NewChallenge): Promise<string> {
+  const { lifetime = hours(1), facts = {}, ...fields } = challenge;
   // Hexadecimal, because clients put it into a string type that has few characters.
   const text = Buffer.from(random.token(24), "base64url").toString("hex");
   await store.scepChallenges.insert({

@@ -64,8 +64,8 @@ export const fingerprintOf = (der: Uint8Array): string => hash("sha256", der, "h
 export async function verifyIdentity(services: Deps, der: Buffer): Promise<Identity | null> {
   const fingerprint = fingerprintOf(der);
   const cache = services.running.find(deviceIdentityCache);
-  const known = cache?.byFingerprint.get(fingerprint);
-  if (known) return isValid(known, services.clock.iso()) ? known : null;
+  const cached = cache?.byFingerprint.get(fingerprint);
+  if (cached) return isValid(cached, services.clock.iso()) ? cached : null;
   return remembering(services, fingerprint, 0, () => read(services, fingerprint, der));
 }
 
@@ -76,7 +76,7 @@ export async function verifyIdentity(services: Deps, der: Buffer): Promise<Ident
 async function remembering(
   { running }: Pick<Deps, "running">,
   fingerprint: string,
-  own: number,
+  ownMessages: number,
   work: () => Promise<Identity | null>,
 ): Promise<Identity | null> {
   const cache = running.find(deviceIdentityCache);
@@ -84,7 +84,7 @@ async function remembering(
   cache?.lookups.add(lookup);
   try {
     const identity = await work();
-    if (cache && identity && lookup.changes === own) {
+    if (cache && identity && lookup.changes === ownMessages) {
       if (cache.byFingerprint.size >= MOST_REMEMBERED) cache.byFingerprint.clear();
       cache.byFingerprint.set(fingerprint, identity);
     }
@@ -121,8 +121,8 @@ export async function bindingIdentity(
 export async function namedIdentity(services: Deps, name: string): Promise<Identity | null> {
   const text = name.toLowerCase();
   if (!/^[0-9a-f]{1,64}$/.test(text)) return null;
-  const known = services.running.find(deviceIdentityCache)?.byFingerprint.get(text);
-  if (known) return isValid(known, services.clock.iso()) ? known : null;
+  const cached = services.running.find(deviceIdentityCache)?.byFingerprint.get(text);
+  if (cached) return isValid(cached, services.clock.iso()) ? cached : null;
   const where = eq(text.length === FINGERPRINT_LENGTH ? "fingerprint" : "serial", text);
   const row = await services.store.deviceIdentities.first({ where });
   return row && verifyIdentity(services, Buffer.from(row.certificate, "base64"));
@@ -211,7 +211,8 @@ export const isOfDevice = (
   identity: Pick<IdentityRow, "hardware_serial" | "hardware_uuid">,
   device: Hardware,
 ): boolean => {
-  const isSame = (known: string | null, given: string) => known === null || known.toLowerCase() === given.toLowerCase();
+  const isSame = (proved: string | null, reported: string) =>
+    proved === null || proved.toLowerCase() === reported.toLowerCase();
   return (
     isSame(identity.hardware_serial, device.hardware_serial) && isSame(identity.hardware_uuid, device.hardware_uuid)
   );

@@ -98,7 +98,7 @@ export async function certify(
   const renewed = signer && issuing.mayRenew(signer) ? signer : null;
   if (!renewed && received.type === messageTypes.renewalReq) throw new IssueRefused("not signed by a valid identity");
   if (!renewed) await issuing.admit?.(request);
-  const made = make(ctx, ca, request, key);
+  const certificate = make(ctx, ca, request, key);
   const lock = issuing.lockOf?.(request);
   let issued: IdentityRow | null = null;
   const issue = () =>
@@ -110,14 +110,14 @@ export async function certify(
         if (!from) return (await repeated(ctx, tx, key)) ?? refuse("the challenge is unknown, used or expired");
         await countCertificate({ ...ctx, store: tx }, from.host_id);
         if (earlier) await tx.deviceIdentities.update({ where: eq("id", earlier.id), set: { transaction_key: null } });
-        issued = await tx.deviceIdentities.insert({ ...made.row, ...from });
-        return made.certificate;
+        issued = await tx.deviceIdentities.insert({ ...certificate.row, ...from });
+        return certificate.certificate;
       },
       lock === undefined ? FAIL_FAST : { ...FAIL_FAST, lock },
     );
-  let answer = made.certificate;
+  let answer = certificate.certificate;
   try {
-    await issuingIdentity(ctx, made.row, async () => {
+    await issuingIdentity(ctx, certificate.row, async () => {
       answer = await issue();
       return issued && { ...issued, publicKey: request.publicKey };
     });

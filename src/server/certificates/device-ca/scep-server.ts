@@ -57,20 +57,20 @@ export async function answerScep(
 async function operate(ctx: Context, message: Buffer, issuing: Issuing): Promise<Buffer> {
   const started = ctx.clock.now();
   const ca = await deviceCa(ctx);
-  const asked = measured(ctx, () => read(ca, message));
+  const request = measured(ctx, () => read(ca, message));
   try {
-    if ("failure" in asked) throw new IssueRefused(asked.detail);
-    const certificate = await certify(ctx, ca, asked, issuing);
+    if ("failure" in request) throw new IssueRefused(request.detail);
+    const certificate = await certify(ctx, ca, request, issuing);
     proved(ctx);
-    return makeSuccess(answerTo(ca, asked.received), certificate, asked.received.signer, asked.cipher);
+    return makeSuccess(answerTo(ca, request.received), certificate, request.received.signer, request.cipher);
   } catch (error) {
     if (!(error instanceof IssueRefused)) throw error;
     ctx.log.info({ address: ctx.address, reason: error.message }, "a device certificate was refused");
     const wait = ctx.running.of(failureLimit).fail(ctx);
     if (wait > 0) throw limitExceeded(wait);
     await ctx.clock.sleep(Math.max(0, started + REFUSAL_AFTER - ctx.clock.now()));
-    const failure = "failure" in asked ? asked.failure : "badRequest";
-    return measured(ctx, () => makeFailure(answerTo(ca, asked.received), failure));
+    const failure = "failure" in request ? request.failure : "badRequest";
+    return measured(ctx, () => makeFailure(answerTo(ca, request.received), failure));
   }
 }
 

@@ -179,15 +179,15 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
       return host;
     },
     async optionsOf(teamId) {
-      const known = teams.get(teamId ?? 0);
-      if (known) return known.get();
-      const made = new CachedValue(async () => {
+      const cached = teams.get(teamId ?? 0);
+      if (cached) return cached.get();
+      const options = new CachedValue(async () => {
         const global = await config.current();
         const team = teamId === null ? null : await store.teams.get(teamId);
         return team?.agent_options ?? global.agent_options;
       });
-      teams.set(teamId ?? 0, made);
-      return made.get();
+      teams.set(teamId ?? 0, options);
+      return options.get();
     },
     get size() {
       return byKey.size;

@@ -25,11 +25,11 @@ export const nodeKeyIn = (header: string): string | null =>
  * keys from the address.
  */
 export async function hostOfKey(ctx: Context, key: string): Promise<CallingHost> {
-  const [own] = await ctx.store.hosts.pick(["id", "team_id"], { where: eq("node_key_hash", tokenHash(key)) });
-  if (own) {
-    const signing = await hostsWithIdentity(ctx.store, [own.id], ctx.clock.iso());
-    if (signing.has(own.id)) await checkSigned(ctx, own.id);
-    return own;
+  const [host] = await ctx.store.hosts.pick(["id", "team_id"], { where: eq("node_key_hash", tokenHash(key)) });
+  if (host) {
+    const signing = await hostsWithIdentity(ctx.store, [host.id], ctx.clock.iso());
+    if (signing.has(host.id)) await checkSigned(ctx, host.id);
+    return host;
   }
   const { hostId, teamId } = await ctx.running.of(managedAgents).find(key, ctx);
   return { id: hostId, team_id: teamId };

@@ -36,8 +36,8 @@ export async function decide(ctx: Reading, rows: readonly DeviceRow[], tenant: s
   );
   return new Map(
     rows.map((row) => {
-      const own = (named.get(row.device_id) ?? []).map(({ host_id }) => access.get(host_id!)!);
-      return [row.id, decisionOn(row, own, tenant)];
+      const accesses = (named.get(row.device_id) ?? []).map(({ host_id }) => access.get(host_id!)!);
+      return [row.id, decisionOn(row, accesses, tenant)];
     }),
   );
 }
@@ -56,7 +56,7 @@ function decisionOn(row: DeviceRow, hosts: readonly Access[], tenant: string): D
   // A host that conditional access was never turned on for is not the server's to vouch for.
   if (before === "" && !hosts.some(({ isOn }) => isOn)) return SETTLED;
   if (blocking.length === 0 && hosts.some(({ isIncomplete }) => isIncomplete)) return SETTLED;
-  const wanted = blocking.length > 0 ? "noncompliant" : "compliant";
-  if (wanted === before) return SETTLED;
-  return { type: "send", state: { device_id, isCompliant: wanted === "compliant", isManaged: true }, blocking };
+  const desired = blocking.length > 0 ? "noncompliant" : "compliant";
+  if (desired === before) return SETTLED;
+  return { type: "send", state: { device_id, isCompliant: desired === "compliant", isManaged: true }, blocking };
 }

@@ -9,7 +9,7 @@ import { isoAt } from "../../../platform/core/clock.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { oneOf } from "../../../platform/store/query.ts";
 
-interface FoundDevice {
+interface DirectoryDevice {
   readonly device_id: string;
   readonly tenant_id: string;
   readonly user_principal_name: string;
@@ -20,12 +20,12 @@ const ISSUER = "%MS-Organization-Access%";
 const JOINED = "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Control\\CloudDomainJoin\\JoinInfo\\";
 
 /** In lower case; empty if it is none. */
-function guid(given: string): string {
-  const wanted = given.trim().toLowerCase();
-  return GUID.test(wanted) ? wanted : "";
+function guid(input: string): string {
+  const id = input.trim().toLowerCase();
+  return GUID.test(id) ? id : "";
 }
 
-export const directoryDeviceInventory: InventorySource<FoundDevice> = {
+export const directoryDeviceInventory: InventorySource<DirectoryDevice> = {
   queries: [
     {
       // A table of some managed agents: the device of the single sign-on extension, whose key is in the Secure Enclave.
@@ -51,7 +51,9 @@ export const directoryDeviceInventory: InventorySource<FoundDevice> = {
   // Without a row, what is stored stays: keychains are not always readable.
   read({ rows, warn }) {
     const names = ["directory_device_sso", "directory_device_macos", "directory_device_windows"];
-    const row = names.map((name) => rows(name)?.[0]).find((one) => one !== undefined && text(one, "device_id") !== "");
+    const row = names
+      .map((name) => rows(name)?.[0])
+      .find((first) => first !== undefined && text(first, "device_id") !== "");
     if (!row) return null;
     const device_id = guid(text(row, "device_id"));
     if (device_id === "") {
@@ -73,16 +75,17 @@ export const directoryDeviceInventory: InventorySource<FoundDevice> = {
   }),
 };
 
-const hostIdsOf = (reported: readonly ReportedValue<FoundDevice>[]): number[] => reported.map(({ hostId }) => hostId);
+const hostIdsOf = (reported: readonly ReportedValue<DirectoryDevice>[]): number[] =>
+  reported.map(({ hostId }) => hostId);
 
 async function changesOf(
   store: Pick<ServerTx, "directoryDevices">,
-  reported: readonly ReportedValue<FoundDevice>[],
-): Promise<ReportedValue<FoundDevice>[]> {
+  reported: readonly ReportedValue<DirectoryDevice>[],
+): Promise<ReportedValue<DirectoryDevice>[]> {
   const rows = await store.directoryDevices.list({ where: oneOf("host_id", hostIdsOf(reported)) });
-  const known = new Map(rows.map((row) => [row.host_id, row]));
+  const stored = new Map(rows.map((row) => [row.host_id, row]));
   return reported.filter(({ hostId, value }) => {
-    const row = known.get(hostId);
+    const row = stored.get(hostId);
     return (
       row?.device_id !== value.device_id ||
       row.tenant_id !== value.tenant_id ||
@@ -92,21 +95,25 @@ async function changesOf(
 }
 
 /** The account of the same device stays known while its keychain cannot be read. */
-const accountOf = (value: FoundDevice, before: FoundDevice | undefined): string =>
+const accountOf = (value: DirectoryDevice, before: DirectoryDevice | undefined): string =>
   value.user_principal_name || (before?.device_id === value.device_id ? before.user_principal_name : "");
 
-async function writeDevices(tx: ServerTx, changed: readonly ReportedValue<FoundDevice>[], now: string): Promise<void> {
+async function writeDevices(
+  tx: ServerTx,
+  changed: readonly ReportedValue<DirectoryDevice>[],
+  now: string,
+): Promise<void> {
   const before = await tx.directoryDevices.list({ where: oneOf("host_id", hostIdsOf(changed)) });
-  const wanted = new Map(changed.map(({ hostId, value }) => [hostId, value]));
+  const reportedDevices = new Map(changed.map(({ hostId, value }) => [hostId, value]));
   const rowOf = new Map(before.map((row) => [row.host_id, row]));
-  const left = before.filter(({ host_id, device_id }) => wanted.get(host_id!)!.device_id !== device_id);
+  const left = before.filter(({ host_id, device_id }) => reportedDevices.get(host_id!)!.device_id !== device_id);
   const idsOf = (rows: typeof before): number[] => rows.map(({ id }) => id);
   const isKnown = ({ reported, runner }: (typeof before)[number]): boolean => reported !== "" || runner !== "";
   // The directory must not trust the former device because of this host; of others it knows nothing.
-  const known = idsOf(left.filter(isKnown));
+  const knownIds = idsOf(left.filter(isKnown));
   const unknown = idsOf(left.filter((row) => !isKnown(row)));
-  if (known.length > 0)
-    await tx.directoryDevices.update({ where: oneOf("id", known), set: { host_id: null, due_at: now } });
+  if (knownIds.length > 0)
+    await tx.directoryDevices.update({ where: oneOf("id", knownIds), set: { host_id: null, due_at: now } });
   if (unknown.length > 0) await tx.directoryDevices.delete(oneOf("id", unknown));
   await tx.directoryDevices.upsert(
     changed.map(({ hostId, value }) => ({

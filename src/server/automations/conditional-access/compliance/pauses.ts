@@ -19,8 +19,8 @@ export const reportingRow = (
 /** Nothing is sent for as long as the directory asks; if it names no time, longer after each failure. */
 export async function recordPause({ store, clock, log }: Services, error: DirectoryError): Promise<void> {
   const failures = ((await reportingRow(store))?.failures ?? 0) + 1;
-  const own = Math.min(LAST, FIRST * 2 ** Math.min(failures - 1, 20));
-  const wait = error.retryAfter === null ? own : Math.max(error.retryAfter, seconds(1));
+  const backoff = Math.min(LAST, FIRST * 2 ** Math.min(failures - 1, 20));
+  const wait = error.retryAfter === null ? backoff : Math.max(error.retryAfter, seconds(1));
   log.warn({ problem: error.message, seconds: wait / 1000 }, "the directory does not accept reports; trying again");
   const row = { name: NAME, paused_until: isoAt(clock.now() + wait), failures, last_error: error.message };
   await store.directoryReporting.upsert([row], {

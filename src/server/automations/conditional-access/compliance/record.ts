@@ -97,10 +97,10 @@ async function recordAccepted(
   tenant: string,
   { state }: SentState,
 ): Promise<void> {
-  const own = eq("id", row.id);
-  if (!state.isManaged) return void (await store.directoryDevices.delete(and(own, eq("host_id", null))));
+  const isDevice = eq("id", row.id);
+  if (!state.isManaged) return void (await store.directoryDevices.delete(and(isDevice, eq("host_id", null))));
   await store.directoryDevices.update({
-    where: own,
+    where: isDevice,
     set: {
       reported: state.isCompliant ? "compliant" : "noncompliant",
       reported_tenant: tenant,
@@ -118,15 +118,15 @@ async function recordFailure(
   row: DeviceRow,
   { error }: Extract<DeviceOutcome, { error: unknown }>,
 ): Promise<void> {
-  const own = eq("id", row.id);
+  const isDevice = eq("id", row.id);
   // The directory does not know it, so it trusts it for nothing.
-  if (row.host_id === null && error.problem === "gone") return void (await store.directoryDevices.delete(own));
+  if (row.host_id === null && error.problem === "gone") return void (await store.directoryDevices.delete(isDevice));
   const wait = Math.max(error.retryAfter ?? 0, Math.min(LAST[error.problem], FIRST * 2 ** Math.min(row.failures, 20)));
   const set = { failures: row.failures + 1, last_error: error.message, ...noLease };
-  await store.directoryDevices.update({ where: own, set });
+  await store.directoryDevices.update({ where: isDevice, set });
   // A change in the meantime is reported at once.
   await store.directoryDevices.update({
-    where: and(own, isNull("due_at")),
+    where: and(isDevice, isNull("due_at")),
     set: { due_at: isoAt(clock.now() + wait) },
   });
 }

@@ -27,7 +27,7 @@ export const certificateAuthority: Kind<readonly CaRow[], DesiredAuthorityValue,
     for (const step of steps)
       await locating(step, async () => {
         const caStep = authorityStep(existing.get(step.name), step.desired);
-        if (caStep.before && sameAs(caStep.before, caStep.wanted)) return;
+        if (caStep.before && sameAs(caStep.before, caStep.desired)) return;
         await checkSteps(ctx, [caStep]);
         if (!skip) await askSteps(ctx, [caStep]);
         caSteps.set(step, caStep);

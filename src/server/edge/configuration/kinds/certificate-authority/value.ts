@@ -68,6 +68,6 @@ export function readAuthority(change: RequestedChange, texts: Texts): DesiredAut
 /** The step that creates or changes the authority as wanted. 422 for a violated rule. */
 export const authorityStep = (before: CaRow | undefined, { type, fields }: DesiredAuthorityValue): CaStep => ({
   before,
-  wanted: before ? changed(before, fields, "value") : authorityFrom(type, fields, "value"),
+  desired: before ? changed(before, fields, "value") : authorityFrom(type, fields, "value"),
   at: "value",
 });

@@ -35,14 +35,14 @@ export async function wantingTeams(store: ServerTx): Promise<Map<number, Wanting
   const teams = await store.teams.pick(["id", "settings"]);
   const on = teams.filter(({ settings }) => settings.integrations?.calendar.enable_calendar_events);
   const ids = on.map(({ id }) => id);
-  const wanted = and(oneOf("team_id", ids), eq("calendar_events_enabled", true));
-  const rows = ids.length === 0 ? [] : await store.policies.list({ where: wanted });
+  const withEvents = and(oneOf("team_id", ids), eq("calendar_events_enabled", true));
+  const rows = ids.length === 0 ? [] : await store.policies.list({ where: withEvents });
   const policies = groupBy(rows, ({ team_id }) => team_id!);
   return new Map(
     on.flatMap(({ id, settings }) => {
-      const own = policies.get(id);
+      const teamPolicies = policies.get(id);
       const webhookUrl = settings.integrations!.calendar.webhook_url;
-      return own ? [[id, { id, webhookUrl, policies: own }] as const] : [];
+      return teamPolicies ? [[id, { id, webhookUrl, policies: teamPolicies }] as const] : [];
     }),
   );
 }
@@ -62,18 +62,18 @@ export interface DesiredEvent {
 type HostRow = RowOf<typeof hosts>;
 
 /** The event that each of the hosts needs; hosts that need none are left out. */
-export async function wantedEvents(
+export async function desiredEvents(
   store: ServerTx,
   teams: ReadonlyMap<number, WantingTeam>,
   calendars: Calendars,
   rows: readonly HostRow[],
 ): Promise<Map<number, DesiredEvent>> {
-  const some = rows.filter(({ team_id }) => team_id !== null && teams.has(team_id));
-  const found = new Map<number, DesiredEvent>();
-  if (some.length === 0 || calendars.size === 0) return found;
-  const emails = await emailsOf(store, some, calendars);
-  const results = await policiesOfHosts({ store }, some);
-  for (const { id, team_id } of some) {
+  const members = rows.filter(({ team_id }) => team_id !== null && teams.has(team_id));
+  const events = new Map<number, DesiredEvent>();
+  if (members.length === 0 || calendars.size === 0) return events;
+  const emails = await emailsOf(store, members, calendars);
+  const results = await policiesOfHosts({ store }, members);
+  for (const { id, team_id } of members) {
     const email = emails.get(id);
     const team = teams.get(team_id!)!;
     const failing = new Set(
@@ -81,27 +81,31 @@ export async function wantedEvents(
     );
     const policies = team.policies.filter((policy) => failing.has(policy.id));
     if (email !== undefined && policies.length > 0)
-      found.set(id, { email, entry: calendars.get(domainOf(email))!, team, policies });
+      events.set(id, { email, entry: calendars.get(domainOf(email))!, team, policies });
   }
-  return found;
+  return events;
 }
 
 const rank = (source: string): number => emailSources.indexOf(source);
 
-async function emailsOf(store: ServerTx, some: readonly HostRow[], calendars: Calendars): Promise<Map<number, string>> {
+async function emailsOf(
+  store: ServerTx,
+  hosts: readonly HostRow[],
+  calendars: Calendars,
+): Promise<Map<number, string>> {
   const rows = await store.hostEmails.pick(["host_id", "email", "source"], {
     where: oneOf(
       "host_id",
-      some.map(({ id }) => id),
+      hosts.map(({ id }) => id),
     ),
   });
-  const found = new Map<number, string>();
-  for (const [hostId, own] of groupBy(
+  const emails = new Map<number, string>();
+  for (const [hostId, addresses] of groupBy(
     rows.filter(({ email }) => calendars.has(domainOf(email))),
     ({ host_id }) => host_id,
   )) {
-    const [best] = own.sort((a, b) => rank(a.source) - rank(b.source) || (a.email < b.email ? -1 : 1));
-    if (best) found.set(hostId, best.email.toLowerCase());
+    const [best] = addresses.sort((a, b) => rank(a.source) - rank(b.source) || (a.email < b.email ? -1 : 1));
+    if (best) emails.set(hostId, best.email.toLowerCase());
   }
-  return found;
+  return emails;
 }
