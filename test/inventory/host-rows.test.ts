@@ -2,6 +2,7 @@
 // the values that were stored.
 import { stringify } from "csv-stringify/sync";
 import { describe, expect, it } from "vitest";
+import { hostFieldNames } from "../../src/api/hosts/host-fields.ts";
 import { hosts } from "../../src/server/hosts/hosts/tables.ts";
 import { reportColumns } from "../../src/server/inventory/host-list/report.ts";
 import { cleanText } from "../../src/server/platform/store/rows.ts";
@@ -188,7 +189,8 @@ const OR_NEVER = ["detail_updated_at", "label_updated_at", "policy_updated_at", 
 /** The reference: one host as the API shows it. */
 function shown(known: StoredHost, now: string, premium: boolean, parts: Parts): Record<string, unknown> {
   const { row, seen } = known;
-  const host: Record<string, unknown> = {};
+  // The keys come in the order of the fields; the values follow.
+  const host: Record<string, unknown> = Object.fromEntries(hostFieldNames.map((name) => [name, undefined]));
   for (const name of FROM_ROW) host[name] = stored(row[name]);
   for (const name of OR_NEVER) host[name] = row[name] ?? NEVER;
   host.seen_time = seen?.seen_time ?? row.created_at;

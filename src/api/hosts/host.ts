@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Id, Timestamp } from "../fields.ts";
+import { hostSchemas } from "./host-fields.ts";
 import { HostMdm } from "./host-mdm.ts";
 import { HostSoftwareEntry } from "./host-software.ts";
 import { Label } from "./label.ts";
@@ -104,59 +105,7 @@ export const HostPack = z.object({
 export type HostPack = z.infer<typeof HostPack>;
 
 export const Host = z.object({
-  id: Id,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  detail_updated_at: Timestamp.meta({ description: "2000-01-01T00:00:00Z: never" }),
-  label_updated_at: Timestamp,
-  policy_updated_at: Timestamp,
-  software_updated_at: Timestamp,
-  last_enrolled_at: Timestamp,
-  seen_time: Timestamp,
-  last_restarted_at: Timestamp,
-  last_mdm_checked_in_at: Timestamp.nullable(),
-  last_mdm_enrolled_at: Timestamp.nullable(),
-  refetch_requested: z.boolean(),
-  uuid: z.string(),
-  hostname: z.string(),
-  display_name: z.string(),
-  display_text: z.string(),
-  computer_name: z.string(),
-  platform: z.string(),
-  platform_like: z.string(),
-  code_name: z.string(),
-  build: z.string(),
-  os_version: z.string(),
-  qengine_version: z.string(),
-  agent_version: z.string().nullable(),
-  svc_desktop_version: z.string().nullable(),
-  scripts_enabled: z.boolean().nullable(),
-  // Not z.int(): after 104 days the value exceeds a safe integer, though it is still exact.
-  uptime: z.number().meta({ description: "nanoseconds" }),
-  memory: z.int().meta({ description: "bytes" }),
-  cpu_type: z.string(),
-  cpu_subtype: z.string(),
-  cpu_brand: z.string(),
-  cpu_physical_cores: z.int(),
-  cpu_logical_cores: z.int(),
-  hardware_vendor: z.string(),
-  hardware_model: z.string(),
-  hardware_version: z.string(),
-  hardware_serial: z.string(),
-  timezone: z.string().nullable(),
-  public_ip: z.string(),
-  primary_ip: z.string(),
-  primary_mac: z.string(),
-  distributed_interval: z.int().meta({ description: "seconds" }),
-  config_tls_refresh: z.int().meta({ description: "seconds" }),
-  logger_tls_period: z.int().meta({ description: "seconds" }),
-  team_id: Id.nullable(),
-  team_name: z.string().nullable(),
-  gigs_disk_space_available: z.number(),
-  gigs_total_disk_space: z.number(),
-  percent_disk_space_available: z.number(),
-  disk_encryption_enabled: z.boolean().optional().meta({ description: "absent if unknown" }),
-  status: z.enum(["online", "offline"]),
+  ...hostSchemas,
   additional: z.record(z.string(), z.json()).optional(),
   issues: z.object({
     failing_policies_count: z.int(),

@@ -1,38 +1,7 @@
+import type { CollectedName, StoredValue } from "../../../api/hosts/host-fields.ts";
+
 /** Host columns filled from agent results. */
-export interface InventoryFields {
-  uuid: string;
-  hostname: string;
-  display_name: string;
-  computer_name: string;
-  platform: string;
-  platform_like: string;
-  code_name: string;
-  build: string;
-  os_version: string;
-  qengine_version: string;
-  /** Nanoseconds. Above 2^53 after 104 days, but exact as a double, since it is whole seconds × 10^9. */
-  uptime: number;
-  last_restarted_at: string | null;
-  memory: number;
-  cpu_type: string;
-  cpu_subtype: string;
-  cpu_brand: string;
-  cpu_physical_cores: number;
-  cpu_logical_cores: number;
-  hardware_vendor: string;
-  hardware_model: string;
-  hardware_version: string;
-  hardware_serial: string;
-  public_ip: string;
-  primary_ip: string;
-  primary_mac: string;
-  distributed_interval: number;
-  config_tls_refresh: number;
-  logger_tls_period: number;
-  gigs_disk_space_available: number;
-  gigs_total_disk_space: number;
-  percent_disk_space_available: number;
-}
+export type InventoryFields = { [K in CollectedName]: StoredValue<K> };
 
 export interface HostContext {
   /** The stored values of the host, usually its row. */

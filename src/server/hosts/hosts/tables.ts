@@ -1,5 +1,25 @@
 import type { Battery, HostUser } from "../../../api/hosts/host.ts";
-import { bool, id, idOf, int, json, packed, real, ref, table, text, time } from "../../platform/store/table.ts";
+import {
+  hostFieldNames,
+  hostFields,
+  isStored,
+  type StoredName,
+  type StoredValue,
+} from "../../../api/hosts/host-fields.ts";
+import {
+  bool,
+  type Column,
+  id,
+  idOf,
+  int,
+  json,
+  packed,
+  real,
+  ref,
+  table,
+  text,
+  time,
+} from "../../platform/store/table.ts";
 
 declare module "../../platform/core/tables.ts" {
   interface Tables {
@@ -27,22 +47,35 @@ export const osVersions = table(
   { unique: [["name", "version", "platform"]] },
 );
 
+type HostColumns = { [K in StoredName]: Column<StoredValue<K>, IsOptional<K>> };
+/** Columns for times that are always known have no default. */
+type IsOptional<K extends StoredName> = (typeof hostFields)[K]["kind"] extends "time"
+  ? (typeof hostFields)[K]["isNullable"]
+  : true;
+
+/** The columns of the fields that the API shows, sortable. Those that rows are looked up by are declared again. */
+const hostColumns = () =>
+  Object.fromEntries(hostFieldNames.filter(isStored).map((name) => [name, hostColumn(name)])) as unknown as HostColumns;
+
+function hostColumn(name: StoredName) {
+  const { kind, isNullable } = hostFields[name];
+  if (kind === "time") return isNullable ? time().nullable().ordered() : time().ordered();
+  if (kind === "flag") return isNullable ? bool().nullable().ordered() : bool().default(false).ordered();
+  if (kind !== "text") return (kind === "int" ? int() : real()).default(0).ordered();
+  return isNullable ? text().nullable().ordered() : text().default("").ordered();
+}
+
 /**
  * Lists can be ordered by every column that the API shows. The indexes cost a tenth of a millisecond per host report
  * (one an hour) and make the first page of 100,000 hosts 50 ms faster.
  */
 export const hosts = table("hosts", {
   id: id(),
+  ...hostColumns(),
   created_at: time().index(),
-  updated_at: time().ordered(),
-  detail_updated_at: time().nullable().ordered(),
-  label_updated_at: time().nullable().ordered(),
-  policy_updated_at: time().nullable().ordered(),
+  last_enrolled_at: time().index(),
   /** The latest policy revision that the host has reported results for, see policies/cache.ts. Null if none. */
   policies_revision: int().nullable(),
-  software_updated_at: time().nullable().ordered(),
-  last_enrolled_at: time().index(),
-  last_restarted_at: time().nullable().ordered(),
   /** The agent's identifier in lower case. Enrollment finds hosts by it, see identifier.ts. */
   identifier: text().unique(),
   /** SHA-256 of the node key, hex. */
@@ -52,41 +85,12 @@ export const hosts = table("hosts", {
   uuid: text().default("").index().same(),
   hostname: text().default("").index().search(),
   display_name: text().default("").index().search(),
-  computer_name: text().default("").ordered(),
   platform: text().default("").index(),
-  platform_like: text().default("").ordered(),
-  code_name: text().default("").ordered(),
-  build: text().default("").ordered(),
   os_version: text().default("").index(),
   os_version_id: ref("os_versions").nullable(),
-  qengine_version: text().default("").ordered(),
-  agent_version: text().nullable().ordered(),
-  svc_desktop_version: text().nullable().ordered(),
-  scripts_enabled: bool().nullable().ordered(),
-  /** In nanoseconds. After 104 days the value exceeds a safe integer; a double is still precise enough. */
-  uptime: real().default(0).ordered(),
-  memory: int().default(0).ordered(),
-  cpu_type: text().default("").ordered(),
-  cpu_subtype: text().default("").ordered(),
-  cpu_brand: text().default("").ordered(),
-  cpu_physical_cores: int().default(0).ordered(),
-  cpu_logical_cores: int().default(0).ordered(),
-  hardware_vendor: text().default("").ordered(),
-  hardware_model: text().default("").ordered(),
-  hardware_version: text().default("").ordered(),
   hardware_serial: text().default("").index().same(),
-  timezone: text().nullable().ordered(),
-  public_ip: text().default("").ordered(),
   primary_ip: text().default("").search().ordered(),
-  primary_mac: text().default("").ordered(),
-  distributed_interval: int().default(0).ordered(),
-  config_tls_refresh: int().default(0).ordered(),
-  logger_tls_period: int().default(0).ordered(),
   team_id: ref("teams").nullable().ordered(),
-  gigs_disk_space_available: real().default(0).ordered(),
-  gigs_total_disk_space: real().default(0).ordered(),
-  percent_disk_space_available: real().default(0).ordered(),
-  disk_encryption_enabled: bool().nullable().ordered(),
 });
 
 /**

@@ -1,6 +1,7 @@
 // Renders host rows for the API. Data from other tables is read once for all hosts of a reply.
 
 import { type Host, Host as HostSchema } from "../../../api/hosts/host.ts";
+import { hostFieldNames, hostFields, isStored, type StoredName } from "../../../api/hosts/host-fields.ts";
 import type { SoftwareForm } from "../../../api/inventory/host-filters.ts";
 import { existingPolicies, failingCounts, issuesSide, policiesOfHosts } from "../../checks/policies/results.ts";
 import type { HostRow } from "../../hosts/hosts/access.ts";
@@ -8,6 +9,7 @@ import { geolocationOf } from "../../hosts/hosts/geo.ts";
 import { type hostDetails, hostSeen, hosts } from "../../hosts/hosts/tables.ts";
 import { peopleOfHosts } from "../../hosts/scim/people.ts";
 import { isoPlus, NEVER, seconds } from "../../platform/core/clock.ts";
+import { objectMaker } from "../../platform/core/compile.ts";
 import { ahead } from "../../platform/core/concurrency/parts.ts";
 import { type Context, isPremium } from "../../platform/core/context.ts";
 import { byId } from "../../platform/core/maps.ts";
@@ -162,7 +164,7 @@ async function hostsOf(
     const { seen, results } = sides[at]!;
     const team = row.team_id === null ? null : (names.get(row.team_id) ?? null);
     const issues = issuesOf(failing[at]!, results?.critical_count ?? 0, premium);
-    const host = hostFields(row, seen, now, mdmOf(at), team, issues);
+    const host = hostOf(row, seen, now, mdmOf(at), team, issues);
     further?.add(host);
     return host;
   });
@@ -249,75 +251,44 @@ const issuesOf = (failing: number, critical: number, premium: boolean): Host["is
   critical_vulnerabilities_count: premium ? critical : undefined,
 });
 
+/** What replies have for columns that are null, by the name of the field. */
+const absentValue = (name: StoredName): unknown =>
+  ({ null: null, never: NEVER, "left out": undefined })[hostFields[name].absent];
+
 /**
- * The fields of every reply, in one object whose keys never vary: spreads and added keys are many times slower for an
- * object this wide. Undefined fields are not sent.
+ * Creates the fields of every reply, in one object whose keys never vary: spreads and added keys are many times slower
+ * for an object this wide. Undefined fields are not sent.
  */
-function hostFields(
+const newHost = objectMaker<HostRow, Host>([
+  ...hostFieldNames.map((name) =>
+    isStored(name) ? ([name, true, absentValue(name)] as const) : ([name, false, null] as const),
+  ),
+  ["mdm", false, null],
+  ["issues", false, null],
+  ["pack_stats", false, null],
+]);
+
+function hostOf(
   row: HostRow,
   seen: SeenTimes | null | undefined,
   now: string,
   { mdm, last_mdm_checked_in_at, last_mdm_enrolled_at }: HostMdmView,
-  team_name: string | null,
+  teamName: string | null,
   issues: Host["issues"],
 ): Host {
-  return {
-    id: row.id,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-    last_enrolled_at: row.last_enrolled_at,
-    refetch_requested: row.refetch_requested,
-    uuid: row.uuid,
-    hostname: row.hostname,
-    display_name: row.display_name,
-    computer_name: row.computer_name,
-    platform: row.platform,
-    platform_like: row.platform_like,
-    code_name: row.code_name,
-    build: row.build,
-    os_version: row.os_version,
-    qengine_version: row.qengine_version,
-    agent_version: row.agent_version,
-    svc_desktop_version: row.svc_desktop_version,
-    scripts_enabled: row.scripts_enabled,
-    uptime: row.uptime,
-    memory: row.memory,
-    cpu_type: row.cpu_type,
-    cpu_subtype: row.cpu_subtype,
-    cpu_brand: row.cpu_brand,
-    cpu_physical_cores: row.cpu_physical_cores,
-    cpu_logical_cores: row.cpu_logical_cores,
-    hardware_vendor: row.hardware_vendor,
-    hardware_model: row.hardware_model,
-    hardware_version: row.hardware_version,
-    hardware_serial: row.hardware_serial,
-    timezone: row.timezone,
-    public_ip: row.public_ip,
-    primary_ip: row.primary_ip,
-    primary_mac: row.primary_mac,
-    distributed_interval: row.distributed_interval,
-    config_tls_refresh: row.config_tls_refresh,
-    logger_tls_period: row.logger_tls_period,
-    team_id: row.team_id,
-    gigs_disk_space_available: row.gigs_disk_space_available,
-    gigs_total_disk_space: row.gigs_total_disk_space,
-    percent_disk_space_available: row.percent_disk_space_available,
-    detail_updated_at: row.detail_updated_at ?? NEVER,
-    label_updated_at: row.label_updated_at ?? NEVER,
-    policy_updated_at: row.policy_updated_at ?? NEVER,
-    software_updated_at: row.software_updated_at ?? NEVER,
-    last_restarted_at: row.last_restarted_at ?? NEVER,
-    seen_time: seen?.seen_time ?? row.created_at,
-    status: onlineUntil(row, seen) > now ? "online" : "offline",
-    display_text: row.hostname,
-    disk_encryption_enabled: row.disk_encryption_enabled ?? undefined,
-    mdm,
-    last_mdm_checked_in_at,
-    last_mdm_enrolled_at,
-    team_name,
-    issues,
-    pack_stats: null,
-  };
+  const host = newHost(row);
+  host.id = row.id;
+  host.team_id = row.team_id;
+  host.team_name = teamName;
+  host.display_text = row.hostname;
+  host.seen_time = seen?.seen_time ?? row.created_at;
+  host.status = onlineUntil(row, seen) > now ? "online" : "offline";
+  host.mdm = mdm;
+  host.last_mdm_checked_in_at = last_mdm_checked_in_at;
+  host.last_mdm_enrolled_at = last_mdm_enrolled_at;
+  host.issues = issues;
+  host.pack_stats = null;
+  return host;
 }
 
 /** Null means that the host has not been seen since it was created; undefined, that this was not read. */
