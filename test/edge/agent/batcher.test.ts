@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { MAX_AGE_MS, Overdue } from "../../../src/server/platform/core/concurrency/age.ts";
-import { createBatcher } from "../../../src/server/platform/core/concurrency/batcher.ts";
+import { Batcher } from "../../../src/server/platform/core/concurrency/batcher.ts";
 import { startApp } from "../../support/app.ts";
 import { enrollment, makeSecret, throughApp } from "./agents.ts";
 
@@ -10,7 +10,7 @@ function gated(options: { size: number; parallel?: number; key?: (item: string) 
   const clock = { time: 0 };
   const batches: (readonly string[])[] = [];
   let open = () => {};
-  const batcher = createBatcher<string, string>(
+  const batcher = new Batcher<string, string>(
     async (items) => {
       batches.push(items);
       await new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { runJob } from "../../../src/server/edge/jobs/start.ts";
-import { createFailureLimit } from "../../../src/server/platform/rate-limits/failures.ts";
+import { FailureLimit } from "../../../src/server/platform/rate-limits/failures.ts";
 import {
   countLogin,
   LOGINS_PER_MINUTE_OF_ALL,
@@ -197,7 +197,7 @@ describe.each(bothEngines)("limits of several servers on %s", (engine) => {
 
   it("count failures of one address on all servers", async () => {
     const t = await startApp({ engine });
-    const limit = () => createFailureLimit(t.services, { scope: "test", most: 6 });
+    const limit = () => new FailureLimit(t.services, { scope: "test", most: 6 });
     const [one, other] = [limit(), limit()];
     const caller = { address: "192.0.2.1" };
     for (let i = 0; i < 6; i++) expect(one.fail(caller)).toBe(0);
@@ -215,7 +215,7 @@ describe.each(bothEngines)("limits of several servers on %s", (engine) => {
 
   it("store a limited number of failing addresses", async () => {
     const t = await startApp({ engine });
-    const limit = createFailureLimit(t.services, { scope: "test", most: 6 });
+    const limit = new FailureLimit(t.services, { scope: "test", most: 6 });
     for (let i = 0; i < 10_500; i++) limit.fail({ address: `10.0.${i >> 8}.${i & 255}` });
     await limit.settled();
     expect(await t.store.rateLimits.count()).toBeLessThanOrEqual(10_000);
@@ -224,7 +224,7 @@ describe.each(bothEngines)("limits of several servers on %s", (engine) => {
 
 describe("failures", () => {
   it("count an IPv6 network of 64 bits as one address, and this machine never", async () => {
-    const limit = createFailureLimit((await startApp()).services, { scope: "test", most: 2 });
+    const limit = new FailureLimit((await startApp()).services, { scope: "test", most: 2 });
     const fail = (address: string) => limit.fail({ address });
     expect(["2001:db8::1", "2001:DB8::2", "2001:db8:0:0:1::3", "2001:db8:0:1::1", "192.0.2.1"].map(fail)).toEqual([
       0, 0, 60, 0, 0,
@@ -234,7 +234,7 @@ describe("failures", () => {
   });
 
   it("count all requests that an untrusted proxy on this machine forwards as one caller", async () => {
-    const limit = createFailureLimit((await startApp()).services, { scope: "test", most: 2 });
+    const limit = new FailureLimit((await startApp()).services, { scope: "test", most: 2 });
     const fail = () => limit.fail({ address: "127.0.0.1", forwarded: true });
     expect([fail(), fail(), fail()]).toEqual([0, 0, 60]);
     expect(limit.fail({ address: "127.0.0.1" })).toBe(0);
@@ -247,7 +247,7 @@ describe("failures", () => {
     const { services } = await startApp();
     const add = vi.fn().mockRejectedValue(new StoreUnavailable("the store is away"));
     const store = { ...services.store, tx: add };
-    const limit = createFailureLimit({ clock: services.clock, store }, { scope: "test", most: 2 });
+    const limit = new FailureLimit({ clock: services.clock, store }, { scope: "test", most: 2 });
     limit.fail({ address: "192.0.2.1" });
     await vi.advanceTimersByTimeAsync(3_500);
     expect(add).toHaveBeenCalledTimes(4);

@@ -18,7 +18,7 @@ import { badRequest, limitExceeded } from "../../platform/core/errors.ts";
 import { type Route, route } from "../../platform/core/http/route.ts";
 import { measured, proved } from "../../platform/core/http/strangers.ts";
 import { part } from "../../platform/core/running.ts";
-import { createFailureLimit } from "../../platform/rate-limits/failures.ts";
+import { FailureLimit } from "../../platform/rate-limits/failures.ts";
 import { type DeviceCa, deviceCa } from "./ca.ts";
 import { byChallenge, certify, IssueRefused, type Issuing, type OpenedRequest } from "./issue.ts";
 
@@ -33,8 +33,9 @@ interface ScepQuestion {
   readonly message: string | Uint8Array;
 }
 
-const failureLimit = part("failures of SCEP", (services) =>
-  createFailureLimit(services, { scope: "device certificates", most: FAILURES_A_MINUTE }),
+const failureLimit = part(
+  "failures of SCEP",
+  (services) => new FailureLimit(services, { scope: "device certificates", most: FAILURES_A_MINUTE }),
 );
 
 export async function answerScep(

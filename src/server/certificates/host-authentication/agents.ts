@@ -6,7 +6,7 @@ import { currentRun } from "../../hosts/managed-agents/machines.ts";
 import { type AgentForm, formOf } from "../../hosts/operations/kind.ts";
 import { openOperations } from "../../hosts/operations/queue.ts";
 import { channels } from "../../platform/core/channels.ts";
-import { createBatcher } from "../../platform/core/concurrency/batcher.ts";
+import { Batcher } from "../../platform/core/concurrency/batcher.ts";
 import { CachedValue } from "../../platform/core/concurrency/cached.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { authenticationRequired, limitExceeded } from "../../platform/core/errors.ts";
@@ -16,7 +16,7 @@ import { byId } from "../../platform/core/maps.ts";
 import { tokenHash } from "../../platform/core/random.ts";
 import { startedPart } from "../../platform/core/running.ts";
 import type { Tables } from "../../platform/core/tables.ts";
-import { createFailureLimit } from "../../platform/rate-limits/failures.ts";
+import { FailureLimit } from "../../platform/rate-limits/failures.ts";
 import { oneOf } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
 import { checkSigned, hostsWithIdentity, type SignedContext } from "./identity.ts";
@@ -80,9 +80,9 @@ async function startManagedAgents(services: Services): Promise<ManagedAgents> {
   const { store, config, clock } = services;
   const byKey = new Map<string, CachedHost>();
   const byHost = new Map<number, CachedHost>();
-  const unknown = createFailureLimit(services, { scope: "managed agents' keys", most: UNKNOWN_KEYS_A_MINUTE });
+  const unknown = new FailureLimit(services, { scope: "managed agents' keys", most: UNKNOWN_KEYS_A_MINUTE });
 
-  const lookups = createBatcher<string, AgentHost | null>(
+  const lookups = new Batcher<string, AgentHost | null>(
     async (hashes) => {
       const agents = await store.managedAgents.pick(["id", "agent_key_hash", "hardware_uuid", "runs"], {
         where: oneOf("agent_key_hash", [...new Set(hashes)]),

@@ -10,7 +10,7 @@ import {
 } from "../../hosts/query-errors/errors.ts";
 import type { ResultLine } from "../../platform/agent-protocol/lines.ts";
 import { hours, isoAt, minutes, seconds } from "../../platform/core/clock.ts";
-import { createBatcher } from "../../platform/core/concurrency/batcher.ts";
+import { Batcher } from "../../platform/core/concurrency/batcher.ts";
 import type { Services } from "../../platform/core/context.ts";
 import type { Job } from "../../platform/core/job.ts";
 import { limit } from "../../platform/core/limits.ts";
@@ -47,7 +47,7 @@ interface FailureIntake {
 }
 
 export function createFailureIntake({ store, clock, log }: Services, plans: PlanCache): FailureIntake {
-  const batches = createBatcher<HostErrors, null>(
+  const batches = new Batcher<HostErrors, null>(
     async (reports) => {
       const now = clock.now();
       const plan = await planErrors(store, reports, { at: isoAt(now), repeatedSince: isoAt(now - REFRESH) });

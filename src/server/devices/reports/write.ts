@@ -5,7 +5,7 @@ import { detailRowOf, type HostDetails } from "../../hosts/hosts/inventory/detai
 import { NOTHING_TO_WRITE } from "../../hosts/hosts/inventory/source.ts";
 import { createOsVersions, type OsIdentity } from "../../hosts/hosts/os-versions.ts";
 import { writeReported } from "../../hosts/hosts/reported.ts";
-import { createBatcher } from "../../platform/core/concurrency/batcher.ts";
+import { Batcher } from "../../platform/core/concurrency/batcher.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { byId } from "../../platform/core/maps.ts";
 import { type StartedPart, startedPart } from "../../platform/core/running.ts";
@@ -76,7 +76,7 @@ export const deviceReports = <M extends { readonly hostId: number }>(
       }
     }
 
-    const batches = createBatcher(guarded, {
+    const batches = new Batcher(guarded, {
       size: store.engine === "lowdb" ? 8 : 24,
       parallel: 1,
       key: ({ hostId }: M) => hostId,

@@ -10,7 +10,7 @@ import type { Context } from "../../platform/core/context.ts";
 import { ApiError, badRequest, limitExceeded, upstreamFailed } from "../../platform/core/errors.ts";
 import { type Route, route } from "../../platform/core/http/route.ts";
 import { part } from "../../platform/core/running.ts";
-import { createFailureLimit } from "../../platform/rate-limits/failures.ts";
+import { FailureLimit } from "../../platform/rate-limits/failures.ts";
 import { openProfileChallenge } from "../profiles/challenges.ts";
 
 const TIMEOUT = 30_000;
@@ -73,8 +73,9 @@ async function pass(services: Context, { identifier, operation, message }: Proxy
   return { content: new Uint8Array(reply.body), type: methods.includes(type) ? type : methods[0]! };
 }
 
-const failures = part("failures of the certificate proxy", (services) =>
-  createFailureLimit(services, { scope: "certificate proxy", most: FAILURES_A_MINUTE }),
+const failures = part(
+  "failures of the certificate proxy",
+  (services) => new FailureLimit(services, { scope: "certificate proxy", most: FAILURES_A_MINUTE }),
 );
 
 async function answer(ctx: Context, request: ProxyRequest): Promise<Content> {

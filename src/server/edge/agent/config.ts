@@ -8,7 +8,7 @@ import { toSeconds } from "../../platform/agent-protocol/numbers.ts";
 import type { AgentReply } from "../../platform/agent-protocol/wire.ts";
 import { channels } from "../../platform/core/channels.ts";
 import { seconds } from "../../platform/core/clock.ts";
-import { createBatcher } from "../../platform/core/concurrency/batcher.ts";
+import { Batcher } from "../../platform/core/concurrency/batcher.ts";
 import { CachedValue } from "../../platform/core/concurrency/cached.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { platformFamily } from "../../platform/core/platforms.ts";
@@ -190,7 +190,7 @@ export async function createConfigCache(
   }
 
   // The memberships of each host in the labels that scope scheduled queries.
-  const memberships = createBatcher<number, ReadonlySet<number>>(
+  const memberships = new Batcher<number, ReadonlySet<number>>(
     async (ids) => {
       const { labels } = await plans.get();
       const labelsByHost = new Map<number, Set<number>>();

@@ -32,7 +32,7 @@ import type { Services } from "../../platform/core/context.ts";
 import { bodyRoom, type Sender } from "../../platform/core/http/body-room.ts";
 import type { Caller } from "../../platform/core/http/proxies.ts";
 import { startedPart } from "../../platform/core/running.ts";
-import { createFailureLimit } from "../../platform/rate-limits/failures.ts";
+import { FailureLimit } from "../../platform/rate-limits/failures.ts";
 import { BlobsUnavailable } from "../../platform/store/blobs/blobs.ts";
 import { BadRow } from "../../platform/store/rows.ts";
 import { StoreUnavailable } from "../../platform/store/store.ts";
@@ -102,7 +102,7 @@ async function startAgent(services: Services): Promise<Agent> {
   const seen = createSeenBuffer(services);
   const room = services.running.of(bodyRoom);
   const load = createLoad(settings.max_agent_requests);
-  const unknownKeys = createFailureLimit(services, { scope: "node keys", most: UNKNOWN_KEYS_A_MINUTE });
+  const unknownKeys = new FailureLimit(services, { scope: "node keys", most: UNKNOWN_KEYS_A_MINUTE });
 
   /** Maps an error to a reply. An unexpected error must never invalidate the agent's node key. */
   function refuse(endpoint: EndpointName, error: unknown): AgentReply {

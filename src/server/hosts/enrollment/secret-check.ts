@@ -1,7 +1,7 @@
 // Resolves enroll secrets to teams, for stock and managed agents, with one shared limit on failed attempts.
 
 import { minutes } from "../../platform/core/clock.ts";
-import { createBatcher } from "../../platform/core/concurrency/batcher.ts";
+import { Batcher } from "../../platform/core/concurrency/batcher.ts";
 import type { Context } from "../../platform/core/context.ts";
 import type { Caller } from "../../platform/core/http/proxies.ts";
 import { limit } from "../../platform/core/limits.ts";
@@ -32,7 +32,7 @@ type MatchingSecret = { team_id: number | null } | null;
 
 const checks = part("checks of enroll secrets", ({ store, clock, running }) => ({
   home: { store, clock, running },
-  secrets: createBatcher<string, MatchingSecret>((hashes) => findEnrollSecrets({ store, clock }, hashes), {
+  secrets: new Batcher<string, MatchingSecret>((hashes) => findEnrollSecrets({ store, clock }, hashes), {
     size: 100,
     parallel: 2,
   }),

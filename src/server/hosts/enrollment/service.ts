@@ -3,7 +3,7 @@
 import { recordActivities } from "../../platform/activities/record.ts";
 import { channels, hostsPayload } from "../../platform/core/channels.ts";
 import { isoAt } from "../../platform/core/clock.ts";
-import { createBatcher } from "../../platform/core/concurrency/batcher.ts";
+import { Batcher } from "../../platform/core/concurrency/batcher.ts";
 import { type Context, type Services, service } from "../../platform/core/context.ts";
 import type { ServerTx, Tables } from "../../platform/core/tables.ts";
 import { ReferenceViolation, UniqueViolation } from "../../platform/store/store.ts";
@@ -55,7 +55,7 @@ export function createHostEnrollment<R extends EnrollRequest>(
   kind: EnrollmentKind<R>,
 ): HostEnrollment<R> {
   const isEmbedded = services.store.engine === "lowdb";
-  const batches = createBatcher<R, DecidedRequest<R>>((requests) => enrollAll(services, kind, requests), {
+  const batches = new Batcher<R, DecidedRequest<R>>((requests) => enrollAll(services, kind, requests), {
     size: isEmbedded ? 16 : 50,
     parallel: isEmbedded ? 1 : 2,
     key: ({ identifier }) => storedIdentifier(identifier),

@@ -1,5 +1,5 @@
 // The queue of a device that asks for whatever comes next, and may postpone it.
-import { createBatcher } from "../../platform/core/concurrency/batcher.ts";
+import { Batcher } from "../../platform/core/concurrency/batcher.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { part } from "../../platform/core/running.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
@@ -15,11 +15,13 @@ interface Asker {
 }
 
 /** Devices ask all the time and mostly for nothing, so that those that ask together share a query. */
-const openOfDevices = part("open operations of devices", ({ store }) =>
-  createBatcher<Asker, readonly OpenOperation[]>((askers) => openOperationsOf(store, askers), {
-    size: 500,
-    parallel: 2,
-  }),
+const openOfDevices = part(
+  "open operations of devices",
+  ({ store }) =>
+    new Batcher<Asker, readonly OpenOperation[]>((askers) => openOperationsOf(store, askers), {
+      size: 500,
+      parallel: 2,
+    }),
 );
 
 export interface Next {

@@ -8,7 +8,7 @@ import { proved } from "../../platform/core/http/strangers.ts";
 import { limit } from "../../platform/core/limits.ts";
 import { tokenHash } from "../../platform/core/random.ts";
 import { part } from "../../platform/core/running.ts";
-import { createFailureLimit } from "../../platform/rate-limits/failures.ts";
+import { FailureLimit } from "../../platform/rate-limits/failures.ts";
 import { eq, oneOf } from "../../platform/store/query.ts";
 import { UniqueViolation } from "../../platform/store/store.ts";
 import { endDeviceLinks, hostOfLink } from "./links.ts";
@@ -47,8 +47,9 @@ export async function endDeviceTokens({ store }: Pick<Context, "store">, hostIds
 /** Failed calls per address and hour. Valid tokens are never refused, since many hosts may share an address. */
 const FAILURES_AN_HOUR = 720;
 
-const failures = part("failures of device tokens", (services) =>
-  createFailureLimit(services, { scope: "device tokens", most: FAILURES_AN_HOUR, span: hours(1) }),
+const failures = part(
+  "failures of device tokens",
+  (services) => new FailureLimit(services, { scope: "device tokens", most: FAILURES_AN_HOUR, span: hours(1) }),
 );
 
 /** The host of a token, or the phone with this hardware UUID. 401 if there is none, 429 after too many of those. */

@@ -1,7 +1,7 @@
 // Stores results of live queries before they are acknowledged to the agent.
 
 import type { LiveAnswer } from "../../platform/agent-protocol/names.ts";
-import { createBatcher } from "../../platform/core/concurrency/batcher.ts";
+import { Batcher } from "../../platform/core/concurrency/batcher.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { and, eq, oneOf } from "../../platform/store/query.ts";
 import { StoreUnavailable } from "../../platform/store/store.ts";
@@ -106,7 +106,7 @@ export function createOutcomes(services: Deps, work: Work): Outcomes {
     return items.map(() => null);
   }
 
-  const batches = createBatcher<Item, null>(run, { size: BATCH_SIZE, parallel: store.engine === "lowdb" ? 1 : 2 });
+  const batches = new Batcher<Item, null>(run, { size: BATCH_SIZE, parallel: store.engine === "lowdb" ? 1 : 2 });
 
   return {
     async take(hostId, answers) {

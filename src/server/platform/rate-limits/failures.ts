@@ -7,19 +7,6 @@ import type { ServerTx } from "../core/tables.ts";
 import { eq, oneOf } from "../store/query.ts";
 import { hashOf } from "./shared.ts";
 
-interface FailureLimit {
-  /**
-   * Counts a failure. Returns the seconds to wait if the address is over its limit, otherwise 0. Calls from this
-   * machine are not limited, unless an untrusted proxy forwarded them: then all callers behind it count as one
-   * address.
-   */
-  fail(caller: Caller): number;
-  /** Resolves when this server's failures have been added to the store. */
-  settled(): Promise<void>;
-  /** Failures are only counted in memory from now on, because the store is closed next. */
-  stop(): void;
-}
-
 interface Deps {
   readonly clock: Pick<Clock, "now">;
   readonly store: ServerTx;
@@ -34,9 +21,16 @@ interface FailureWindow {
 }
 
 interface PickedWindow {
+  readonly place: string;
   readonly window: FailureWindow;
   readonly added: number;
   readonly hash: string;
+}
+
+interface SharedCount {
+  readonly hash: string;
+  readonly since: number;
+  readonly count: number;
 }
 
 /**
@@ -49,24 +43,74 @@ const ROWS_MAX = 10_000;
 const SHARE_EVERY_MS = 1_000;
 const SHARED_BATCH_SIZE = 500;
 
+interface FailureLimitOptions {
+  readonly scope: string;
+  readonly most: number;
+  readonly span?: number;
+}
+
 /**
  * A burst of failures must not cause a burst of writes: each server counts in memory, and about once a second adds
  * new failures to the count in the store and reads the total. So the limit applies to all servers together, except
  * for failures within that second.
  */
-export function createFailureLimit(
-  { clock, store }: Deps,
-  { scope, most, span = minutes(1) }: { readonly scope: string; readonly most: number; readonly span?: number },
-): FailureLimit {
-  const windows = new Map<string, FailureWindow>();
-  const fresh = new Set<string>();
-  let sharing: Promise<void> | null = null;
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = false;
+export class FailureLimit {
+  readonly #clock: Deps["clock"];
+  readonly #store: ServerTx;
+  readonly #scope: string;
+  readonly #most: number;
+  readonly #span: number;
+  readonly #windows = new Map<string, FailureWindow>();
+  /** The addresses with failures that are not in the store yet. */
+  readonly #unshared = new Set<string>();
+  #sharing: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
 
-  function windowOf(place: string, now: number): FailureWindow {
+  constructor({ clock, store }: Deps, { scope, most, span = minutes(1) }: FailureLimitOptions) {
+    this.#clock = clock;
+    this.#store = store;
+    this.#scope = scope;
+    this.#most = most;
+    this.#span = span;
+  }
+
+  /**
+   * Counts a failure. Returns the seconds to wait if the address is over its limit, otherwise 0. Calls from this
+   * machine are not limited, unless an untrusted proxy forwarded them: then all callers behind it count as one
+   * address.
+   */
+  fail({ address, forwarded = false }: Caller): number {
+    if (isLoopback(address) && !forwarded) return 0;
+    const now = this.#clock.now();
+    const place = placeOf(address);
+    const window = this.#windowOf(place, now);
+    window.failures++;
+    window.fresh++;
+    this.#unshared.add(place);
+    this.#shareSoon();
+    return window.failures > this.#most ? Math.max(1, Math.ceil((window.since + this.#span - now) / 1000)) : 0;
+  }
+
+  /** Resolves when this server's failures have been added to the store. */
+  async settled(): Promise<void> {
+    while (this.#unshared.size > 0) {
+      await this.#sharing;
+      if (this.#unshared.size > 0) await this.#share();
+    }
+    await this.#sharing;
+  }
+
+  /** Failures are only counted in memory from now on, because the store is closed next. */
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #windowOf(place: string, now: number): FailureWindow {
+    const windows = this.#windows;
     const current = windows.get(place);
-    if (current && now - current.since < span && now >= current.since) return current;
+    if (current && this.#lasts(current.since, now)) return current;
     windows.delete(place);
     if (windows.size >= ADDRESSES_MAX) for (const oldest of windows.keys()) if (windows.delete(oldest)) break;
     const created = { since: now, failures: 0, fresh: 0 };
@@ -74,21 +118,33 @@ export function createFailureLimit(
     return created;
   }
 
-  async function share(): Promise<void> {
-    const now = clock.now();
-    // Hashes only those that are added: there may be a hundred times as many.
-    const picked = [...fresh]
-      .flatMap((place) => {
-        const window = windows.get(place);
-        return window && window.fresh > 0 ? [{ place, window, added: window.fresh }] : [];
-      })
-      .sort((a, b) => b.added - a.added)
-      .slice(0, SHARED_BATCH_SIZE)
-      .map((entry) => ({ ...entry, hash: hashOf({ scope, key: entry.place }) }));
-    if (picked.length === 0) return fresh.clear();
-    for (const { place } of picked) fresh.delete(place);
-    const totals = await add(picked, now).catch((error: unknown) => {
-      for (const { place } of picked) fresh.add(place);
+  #lasts(since: number, now: number): boolean {
+    return since <= now && now - since < this.#span;
+  }
+
+  /**
+   * Updates the store immediately, but at most once a second. Failures that could not be stored are added the next
+   * time.
+   */
+  #shareSoon(): void {
+    if (this.#isStopped) return;
+    this.#sharing ??= this.#share()
+      .catch(() => {})
+      .then(() => {
+        this.#timer = setTimeout(() => {
+          this.#sharing = null;
+          if (this.#unshared.size > 0) this.#shareSoon();
+        }, SHARE_EVERY_MS).unref();
+      });
+  }
+
+  async #share(): Promise<void> {
+    const now = this.#clock.now();
+    const picked = this.#mostFailing();
+    if (picked.length === 0) return this.#unshared.clear();
+    for (const { place } of picked) this.#unshared.delete(place);
+    const totals = await this.#addToStore(picked, now).catch((error: unknown) => {
+      for (const { place } of picked) this.#unshared.add(place);
       throw error;
     });
     for (const { window, added, hash } of picked) {
@@ -100,79 +156,56 @@ export function createFailureLimit(
     }
   }
 
+  #mostFailing(): PickedWindow[] {
+    // Hashes only those that are added: there may be a hundred times as many.
+    return [...this.#unshared]
+      .flatMap((place) => {
+        const window = this.#windows.get(place);
+        return window && window.fresh > 0 ? [{ place, window, added: window.fresh }] : [];
+      })
+      .sort((a, b) => b.added - a.added)
+      .slice(0, SHARED_BATCH_SIZE)
+      .map((entry) => ({ ...entry, hash: hashOf({ scope: this.#scope, key: entry.place }) }));
+  }
+
   /** Adds to the counts in the store. Returns the updated counts of those for which there was room. */
-  function add(picked: readonly PickedWindow[], now: number): Promise<Map<string, { since: number; count: number }>> {
-    return store.tx(
+  #addToStore(picked: readonly PickedWindow[], now: number): Promise<Map<string, SharedCount>> {
+    return this.#store.tx(
       async (tx) => {
-        const rows = await tx.rateLimits.list({
-          where: oneOf(
-            "key_hash",
-            picked.map(({ hash }) => hash),
-          ),
-        });
-        const existing = new Map(rows.map((row) => [row.key_hash, row]));
-        const isNew = picked.some(({ hash }) => !existing.has(hash));
-        let room = isNew ? ROWS_MAX - (await tx.rateLimits.count(eq("scope", scope))) : 0;
-        const kept = picked.flatMap(({ hash, window, added }) => {
-          const row = existing.get(hash);
-          if (!row && room-- <= 0) return [];
-          const [since, count] = row?.hits[0] ?? [0, 0];
-          const lives = since <= now && now - since < span;
-          return [{ hash, since: lives ? since : window.since, count: lives ? count + added : added }];
-        });
+        const counts = await this.#countsWith(tx, picked, now);
         await tx.rateLimits.upsert(
-          kept.map(({ hash, since, count }) => ({
-            scope,
+          counts.map(({ hash, since, count }) => ({
+            scope: this.#scope,
             key_hash: hash,
             hits: [[since, count]] as const,
-            expires_at: isoAt(since + span),
+            expires_at: isoAt(since + this.#span),
           })),
           { on: ["key_hash"], returning: ["id"] },
         );
-        return new Map(kept.map((failure) => [failure.hash, failure]));
+        return new Map(counts.map((shared) => [shared.hash, shared]));
       },
-      { lock: `rate limit ${scope}` },
+      { lock: `rate limit ${this.#scope}` },
     );
   }
 
-  /**
-   * Updates the store immediately, but at most once a second. Failures that could not be stored are added the next
-   * time.
-   */
-  function shareSoon(): void {
-    if (isStopped) return;
-    sharing ??= share()
-      .catch(() => {})
-      .then(() => {
-        timer = setTimeout(() => {
-          sharing = null;
-          if (fresh.size > 0) shareSoon();
-        }, SHARE_EVERY_MS).unref();
-      });
+  /** The counts in the store with these failures added. New addresses get a row while there is room for it. */
+  async #countsWith(tx: ServerTx, picked: readonly PickedWindow[], now: number): Promise<SharedCount[]> {
+    const rows = await tx.rateLimits.list({
+      where: oneOf(
+        "key_hash",
+        picked.map(({ hash }) => hash),
+      ),
+    });
+    const existing = new Map(rows.map((row) => [row.key_hash, row]));
+    const isNew = picked.some(({ hash }) => !existing.has(hash));
+    let room = isNew ? ROWS_MAX - (await tx.rateLimits.count(eq("scope", this.#scope))) : 0;
+    return picked.flatMap(({ hash, window, added }) => {
+      const row = existing.get(hash);
+      if (!row && room-- <= 0) return [];
+      const [since, count] = row?.hits[0] ?? [0, 0];
+      return this.#lasts(since, now)
+        ? [{ hash, since, count: count + added }]
+        : [{ hash, since: window.since, count: added }];
+    });
   }
-
-  return {
-    fail({ address, forwarded = false }) {
-      if (isLoopback(address) && !forwarded) return 0;
-      const now = clock.now();
-      const place = placeOf(address);
-      const window = windowOf(place, now);
-      window.failures++;
-      window.fresh++;
-      fresh.add(place);
-      shareSoon();
-      return window.failures > most ? Math.max(1, Math.ceil((window.since + span - now) / 1000)) : 0;
-    },
-    async settled() {
-      while (fresh.size > 0) {
-        await sharing;
-        if (fresh.size > 0) await share();
-      }
-      await sharing;
-    },
-    stop() {
-      isStopped = true;
-      clearTimeout(timer);
-    },
-  };
 }

@@ -10,7 +10,7 @@ import { setManaged } from "../../../hosts/mdm-status/managed.ts";
 import type { OpenOperation } from "../../../hosts/operations/kind.ts";
 import { openOperationsOfRows, operationLock } from "../../../hosts/operations/queue.ts";
 import { recordHostActivity } from "../../../platform/activities/by-host.ts";
-import { createBatcher } from "../../../platform/core/concurrency/batcher.ts";
+import { Batcher } from "../../../platform/core/concurrency/batcher.ts";
 import { type Context, within } from "../../../platform/core/context.ts";
 import { badRequest } from "../../../platform/core/errors.ts";
 import { part } from "../../../platform/core/running.ts";
@@ -46,26 +46,28 @@ interface Waiting {
 }
 
 /** Devices ask for commands all the time, mostly for nothing: those that do so together share one read of both. */
-const enrollmentsByName = part("enrollments of Apple devices", ({ store }) =>
-  createBatcher<string, (Polling & Waiting) | null>(
-    async (ids) => {
-      const where = and(oneOf("enrollment_id", [...new Set(ids)]), isDevice);
-      const [enrollments, open] = await store.readTogether((reads) =>
-        Promise.all([
-          reads.appleEnrollments.pick(polled, { where }),
-          openOperationsOfRows(reads, { table: appleEnrollments, where }, APPLE_LANE),
-        ]),
-      );
-      const byName = new Map(
-        enrollments.map((enrollment) => [
-          enrollment.enrollment_id,
-          { ...enrollment, open: open.get(enrollment.host_id) ?? [] },
-        ]),
-      );
-      return ids.map((id) => byName.get(id) ?? null);
-    },
-    { size: 500, parallel: 2 },
-  ),
+const enrollmentsByName = part(
+  "enrollments of Apple devices",
+  ({ store }) =>
+    new Batcher<string, (Polling & Waiting) | null>(
+      async (ids) => {
+        const where = and(oneOf("enrollment_id", [...new Set(ids)]), isDevice);
+        const [enrollments, open] = await store.readTogether((reads) =>
+          Promise.all([
+            reads.appleEnrollments.pick(polled, { where }),
+            openOperationsOfRows(reads, { table: appleEnrollments, where }, APPLE_LANE),
+          ]),
+        );
+        const byName = new Map(
+          enrollments.map((enrollment) => [
+            enrollment.enrollment_id,
+            { ...enrollment, open: open.get(enrollment.host_id) ?? [] },
+          ]),
+        );
+        return ids.map((id) => byName.get(id) ?? null);
+      },
+      { size: 500, parallel: 2 },
+    ),
 );
 
 /** The enrollment that the message is about, if it is bound to the identity that has signed it. */

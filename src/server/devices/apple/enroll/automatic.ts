@@ -9,7 +9,7 @@ import { proved } from "../../../platform/core/http/strangers.ts";
 import { sameText } from "../../../platform/core/random.ts";
 import { part } from "../../../platform/core/running.ts";
 import { countCall } from "../../../platform/rate-limits/attempts.ts";
-import { createFailureLimit } from "../../../platform/rate-limits/failures.ts";
+import { FailureLimit } from "../../../platform/rate-limits/failures.ts";
 import { and, eq, isNull } from "../../../platform/store/query.ts";
 import { LATEST, latestFor, versionList } from "../../../settings/apple-versions/offered.ts";
 import { mdmOfTeam } from "../../../settings/teams/mdm.ts";
@@ -23,8 +23,9 @@ import { enrollmentProfile } from "./profile.ts";
 /** A new device may first be updated, or wait for its user. */
 const LIFETIME = hours(24);
 
-const failures = part("failures of automatic enrollment", (services) =>
-  createFailureLimit(services, { scope: "automatic enrollment", most: 100 }),
+const failures = part(
+  "failures of automatic enrollment",
+  (services) => new FailureLimit(services, { scope: "automatic enrollment", most: 100 }),
 );
 const CALLS = { scope: "automatic enrollment", most: 600, ofAll: 6_000, span: minutes(1) };
 

@@ -4,7 +4,7 @@ import { moveIdentity, revokeIdentities } from "../../../certificates/device-ca/
 import type { HostRow } from "../../../hosts/hosts/access.ts";
 import type { Inside, OpenOperation } from "../../../hosts/operations/kind.ts";
 import { openOperationsOfRows } from "../../../hosts/operations/queue.ts";
-import { createBatcher } from "../../../platform/core/concurrency/batcher.ts";
+import { Batcher } from "../../../platform/core/concurrency/batcher.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { serverUrl } from "../../../platform/core/http/links.ts";
 import { part } from "../../../platform/core/running.ts";
@@ -28,26 +28,28 @@ export type InSession = Pick<Enrollment, (typeof named)[number]> & { readonly op
  * Enrolled devices by their own names. Every message needs its enrollment, and most find nothing that waits: messages
  * that arrive together share one read of both.
  */
-export const enrolledByName = part("enrollments of Windows devices", ({ store }) =>
-  createBatcher<string, InSession | null>(
-    async (names) => {
-      const where = and(oneOf("device_id", [...new Set(names)]), isEnrolled);
-      const [enrollments, open] = await store.readTogether((reads) =>
-        Promise.all([
-          reads.windowsEnrollments.pick(named, { where }),
-          openOperationsOfRows(reads, { table: windowsEnrollments, where }, WINDOWS_LANE),
-        ]),
-      );
-      const byName = new Map(
-        enrollments.map((enrollment) => [
-          enrollment.device_id,
-          { ...enrollment, open: open.get(enrollment.host_id) ?? [] },
-        ]),
-      );
-      return names.map((name) => byName.get(name) ?? null);
-    },
-    { size: 500, parallel: 2 },
-  ),
+export const enrolledByName = part(
+  "enrollments of Windows devices",
+  ({ store }) =>
+    new Batcher<string, InSession | null>(
+      async (names) => {
+        const where = and(oneOf("device_id", [...new Set(names)]), isEnrolled);
+        const [enrollments, open] = await store.readTogether((reads) =>
+          Promise.all([
+            reads.windowsEnrollments.pick(named, { where }),
+            openOperationsOfRows(reads, { table: windowsEnrollments, where }, WINDOWS_LANE),
+          ]),
+        );
+        const byName = new Map(
+          enrollments.map((enrollment) => [
+            enrollment.device_id,
+            { ...enrollment, open: open.get(enrollment.host_id) ?? [] },
+          ]),
+        );
+        return names.map((name) => byName.get(name) ?? null);
+      },
+      { size: 500, parallel: 2 },
+    ),
 );
 
 /** The host's device, if it is enrolled. */

@@ -1,7 +1,7 @@
 // Caches hosts by node key. A cached key costs no store read; unknown keys are looked up in batches and not cached.
 
 import { watchHosts } from "../../../hosts/hosts/changes.ts";
-import { createBatcher } from "../../../platform/core/concurrency/batcher.ts";
+import { Batcher } from "../../../platform/core/concurrency/batcher.ts";
 import type { Services } from "../../../platform/core/context.ts";
 import { queueFigures } from "../../../platform/core/logging/metrics.ts";
 import { tokenHash } from "../../../platform/core/random.ts";
@@ -29,7 +29,7 @@ export async function createHostCache(services: Services): Promise<HostCache> {
   const byKey = new Map<string, HostState>();
   const byId = new Map<number, HostState>();
 
-  const lookups = createBatcher<string, HostRow | null>(
+  const lookups = new Batcher<string, HostRow | null>(
     async (hashes) => {
       const rows = await store.hosts.list({ where: oneOf("node_key_hash", [...new Set(hashes)]) });
       const byHash = new Map(rows.map((row) => [row.node_key_hash, row]));
@@ -38,7 +38,7 @@ export async function createHostCache(services: Services): Promise<HostCache> {
     { size: 200, parallel: 2, figures: queueFigures(services.metrics, "node keys") },
   );
 
-  const readings = createBatcher<number, HostRow | null>(
+  const readings = new Batcher<number, HostRow | null>(
     async (ids) => {
       const rows = await store.hosts.getMany([...new Set(ids)]);
       const rowsById = new Map(rows.map((row) => [row.id, row]));

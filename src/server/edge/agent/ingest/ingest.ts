@@ -19,7 +19,7 @@ import { reaches } from "../../../hosts/labels/reach.ts";
 import { type HostErrors, planErrors, writeErrors } from "../../../hosts/query-errors/errors.ts";
 import type { AgentRow } from "../../../platform/agent-protocol/rows.ts";
 import { isoAt } from "../../../platform/core/clock.ts";
-import { createBatcher } from "../../../platform/core/concurrency/batcher.ts";
+import { Batcher } from "../../../platform/core/concurrency/batcher.ts";
 import type { Services } from "../../../platform/core/context.ts";
 import { queueFigures } from "../../../platform/core/logging/metrics.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
@@ -297,7 +297,7 @@ export async function createIngest(
       return run(items);
     }
   };
-  const batches = createBatcher<IngestItem, null>(guarded, {
+  const batches = new Batcher<IngestItem, null>(guarded, {
     // One batch is planned while others wait for the disk or for Postgres.
     size: store.engine === "lowdb" ? 8 : 16,
     parallel: 3,

@@ -5,13 +5,6 @@ import { StoreUnavailable } from "../../store/store.ts";
 import type { QueueFigures } from "../logging/metrics.ts";
 import { MAX_AGE_MS, Overdue } from "./age.ts";
 
-interface Batcher<T, R> {
-  /** `since`: when waiting started, by `performance.now()`; default: now. Rejects with `Overdue` after MAX_AGE_MS. */
-  add(item: T, since?: number): Promise<R>;
-  /** Resolves when nothing is running or waiting. */
-  idle(): Promise<void>;
-}
-
 interface BatchOptions<T> {
   /** Maximum number of items in one batch. */
   readonly size: number;
@@ -46,25 +39,89 @@ const OLDEST = 4;
  * `run` returns one result per item, in order. If it throws, each item of the batch is retried alone, so that one bad
  * item fails by itself.
  */
-export function createBatcher<T, R>(
-  run: (items: readonly T[]) => Promise<readonly R[]>,
-  options: BatchOptions<T>,
-): Batcher<T, R> {
-  const { figures, now = () => performance.now() } = options;
-  let waiting: Waiting<T, R>[] = [];
-  let running = 0;
-  let lastStart = 0;
-  let planned = false;
-  const busy = new Set<unknown>();
-  let idle: (() => void)[] = [];
+export class Batcher<T, R> {
+  readonly #run: (items: readonly T[]) => Promise<readonly R[]>;
+  readonly #options: BatchOptions<T>;
+  readonly #now: () => number;
+  #waiting: Waiting<T, R>[] = [];
+  #running = 0;
+  #lastStart = 0;
+  #isPlanned = false;
+  readonly #busyKeys = new Set<unknown>();
+  #idle: (() => void)[] = [];
 
-  function take(): Waiting<T, R>[] {
-    const { size } = options;
-    const oldest = Math.floor(size / OLDEST);
-    if (!options.key) {
-      if (waiting.length <= size) return waiting.splice(0);
-      return [...waiting.splice(0, oldest), ...waiting.splice(oldest - size)];
+  constructor(run: (items: readonly T[]) => Promise<readonly R[]>, options: BatchOptions<T>) {
+    this.#run = run;
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /** `since`: when waiting started, by `performance.now()`; default: now. Rejects with `Overdue` after MAX_AGE_MS. */
+  add(item: T, since = this.#now()): Promise<R> {
+    const { key, figures } = this.#options;
+    return new Promise<R>((resolve, reject) => {
+      this.#waiting.push({ item, key: key?.(item), since, resolve, reject });
+      figures?.waiting(this.#waiting.length);
+      this.#planStart();
+    });
+  }
+
+  /** Resolves when nothing is running or waiting. */
+  idle(): Promise<void> {
+    if (this.#running === 0 && this.#waiting.length === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Items added in the current turn of the event loop join the same batch. */
+  #planStart(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    setImmediate(() => this.#start());
+  }
+
+  #start(): void {
+    this.#isPlanned = false;
+    this.#refuseOverdue();
+    const { figures } = this.#options;
+    while (this.#mayStart()) {
+      const batch = this.#nextBatch();
+      if (batch.length === 0) return;
+      figures?.waited((this.#now() - Math.min(...batch.map(({ since }) => since))) / 1000);
+      this.#running++;
+      this.#lastStart = this.#now();
+      void this.#runBatch(batch).then(() => this.#end(batch));
     }
+  }
+
+  #mayStart(): boolean {
+    const { size, parallel } = this.#options;
+    if (this.#waiting.length === 0 || this.#running >= parallel) return false;
+    return this.#running === 0 || this.#waiting.length >= size || this.#now() - this.#lastStart > SLOW_MS;
+  }
+
+  /** Rejects items that waited too long: their agents have timed out and will send them again. */
+  #refuseOverdue(): void {
+    const oldest = this.#now() - MAX_AGE_MS;
+    // The queue is only nearly in order of arrival, because a request may have waited before it was added.
+    if (!this.#waiting.some(({ since }) => since < oldest)) return;
+    const overdue = this.#waiting.filter(({ since }) => since < oldest);
+    this.#waiting = this.#waiting.filter(({ since }) => since >= oldest);
+    for (const { reject } of overdue) reject(new Overdue());
+  }
+
+  /** Removes the items of the next batch from those that wait. */
+  #nextBatch(): Waiting<T, R>[] {
+    const { size, key } = this.#options;
+    const waiting = this.#waiting;
+    const oldest = Math.floor(size / OLDEST);
+    if (key) return this.#nextOfKeys(size, oldest);
+    if (waiting.length <= size) return waiting.splice(0);
+    return [...waiting.splice(0, oldest), ...waiting.splice(oldest - size)];
+  }
+
+  #nextOfKeys(size: number, oldest: number): Waiting<T, R>[] {
+    const waiting = this.#waiting;
+    const busy = this.#busyKeys;
     // The oldest item of each key comes first.
     const keys = new Set<unknown>();
     for (let i = 0; i < waiting.length && keys.size < oldest; i++)
@@ -79,71 +136,29 @@ export function createBatcher<T, R>(
         batch.push(entry);
       } else left.push(entry);
     }
-    waiting = left;
+    this.#waiting = left;
     return batch;
   }
 
-  /** Rejects items that waited too long: their agents have timed out and will send them again. */
-  function refuseOverdue(): void {
-    const oldest = now() - MAX_AGE_MS;
-    // The queue is only nearly in order of arrival, because a request may have waited before it was added.
-    if (!waiting.some(({ since }) => since < oldest)) return;
-    const overdue = waiting.filter(({ since }) => since < oldest);
-    waiting = waiting.filter(({ since }) => since >= oldest);
-    for (const { reject } of overdue) reject(new Overdue());
-  }
-
-  async function settle(batch: readonly Waiting<T, R>[]): Promise<void> {
+  async #runBatch(batch: readonly Waiting<T, R>[]): Promise<void> {
     try {
-      const results = await run(batch.map(({ item }) => item));
+      const results = await this.#run(batch.map(({ item }) => item));
       batch.forEach(({ resolve }, i) => void resolve(results[i]!));
     } catch (error) {
       if (batch.length === 1 || error instanceof StoreUnavailable) for (const { reject } of batch) reject(error);
-      else for (const entry of batch) await settle([entry]);
+      else for (const entry of batch) await this.#runBatch([entry]);
     }
   }
 
-  function mayStart(): boolean {
-    if (waiting.length === 0 || running >= options.parallel) return false;
-    return running === 0 || waiting.length >= options.size || now() - lastStart > SLOW_MS;
+  #end(batch: readonly Waiting<T, R>[]): void {
+    const { key, figures } = this.#options;
+    this.#running--;
+    if (key) for (const entry of batch) this.#busyKeys.delete(entry.key);
+    figures?.waiting(this.#waiting.length);
+    if (this.#waiting.length > 0) this.#planStart();
+    if (this.#running > 0 || this.#waiting.length > 0) return;
+    const done = this.#idle;
+    this.#idle = [];
+    for (const resolve of done) resolve();
   }
-
-  /** Items added in the current turn of the event loop join the same batch. */
-  function plan(): void {
-    if (planned) return;
-    planned = true;
-    setImmediate(start);
-  }
-
-  function start(): void {
-    planned = false;
-    refuseOverdue();
-    while (mayStart()) {
-      const batch = take();
-      if (batch.length === 0) return;
-      figures?.waited((now() - Math.min(...batch.map(({ since }) => since))) / 1000);
-      running++;
-      lastStart = now();
-      void settle(batch).then(() => {
-        running--;
-        if (options.key) for (const { key } of batch) busy.delete(key);
-        figures?.waiting(waiting.length);
-        if (waiting.length > 0) plan();
-        if (running > 0 || waiting.length > 0) return;
-        const done = idle;
-        idle = [];
-        for (const resolve of done) resolve();
-      });
-    }
-  }
-
-  return {
-    add: (item, since = now()) =>
-      new Promise<R>((resolve, reject) => {
-        waiting.push({ item, key: options.key?.(item), since, resolve, reject });
-        figures?.waiting(waiting.length);
-        plan();
-      }),
-    idle: () => (running === 0 && waiting.length === 0 ? Promise.resolve() : new Promise((done) => idle.push(done))),
-  };
 }
