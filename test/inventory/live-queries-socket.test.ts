@@ -6,7 +6,7 @@ import { withGetBody } from "../../src/server/inventory/live-queries/get-body.ts
 import { liveQueries } from "../../src/server/inventory/live-queries/hub.ts";
 import { createSockets, type Sockets, type SocketTimes } from "../../src/server/inventory/live-queries/socket.ts";
 import { unknownSockets } from "../../src/server/inventory/live-queries/unknown-sockets.ts";
-import { createBodyRoom } from "../../src/server/platform/core/http/body-room.ts";
+import { BodyRoom } from "../../src/server/platform/core/http/body-room.ts";
 import { strangerBudgets } from "../../src/server/platform/core/http/strangers.ts";
 import { chooseAddress, type Listening, listen } from "../../src/server/platform/process/listen.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -37,7 +37,7 @@ async function startSockets(
   const plain = withGetBody((req, res) => {
     asked.push(decodeURIComponent(req.url ?? ""));
     res.end("plain");
-  }, createBodyRoom());
+  }, new BodyRoom());
   listening = await listen(plain, address, { upgrade: sockets.upgrade });
 }
 afterEach(async () => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { outcomeOf } from "../../../src/server/devices/apple/push/answers.ts";
 import { connectToPushService } from "../../../src/server/devices/apple/push/connect.ts";
 import { push, pushes, sendDue } from "../../../src/server/devices/apple/push/push.ts";
-import { pushSession } from "../../../src/server/devices/apple/push/session.ts";
+import { PushSession } from "../../../src/server/devices/apple/push/session.ts";
 import { runJob } from "../../../src/server/edge/jobs/start.ts";
 import { hours, isoAt, minutes, seconds } from "../../../src/server/platform/core/clock.ts";
 import { proxyFor } from "../../../src/server/platform/core/outbound/proxy.ts";
@@ -254,7 +254,7 @@ describe("connections to the push service", () => {
     try {
       for (const https_proxy of [undefined, proxy.url]) {
         const settings = { apns_url: apns.url, https_proxy, no_proxy: [] };
-        const session = pushSession(await connectToPushService(settings, certificate));
+        const session = new PushSession(await connectToPushService(settings, certificate));
         const sent = { token: "ab".repeat(32), topic: TOPIC, magic: "m", expiration: 1 };
         expect(await session.send(sent)).toEqual({ status: 200, reason: "", since: null });
         expect(await session.send({ ...sent, topic: "another" })).toMatchObject({ reason: "DeviceTokenNotForTopic" });
@@ -278,7 +278,7 @@ describe("connections to the push service", () => {
   it("keep to the service's limit of pushes at a time", async () => {
     const apns = await startPushService({ maxConcurrentStreams: 7, slow: true });
     const settings = { apns_url: apns.url, https_proxy: undefined, no_proxy: [] };
-    const session = pushSession(await connectToPushService(settings, certificate));
+    const session = new PushSession(await connectToPushService(settings, certificate));
     const sent = { topic: TOPIC, magic: "m", expiration: 1 };
     // The service's limit is known when the first push has been answered.
     await session.send({ ...sent, token: "ff" });

@@ -1,17 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../../../src/server/platform/core/errors.ts";
 import { readBytes } from "../../../src/server/platform/core/http/body.ts";
-import { type Cut, createBodyRoom, type Sender } from "../../../src/server/platform/core/http/body-room.ts";
+import { BodyRoom, type Cut, type Sender } from "../../../src/server/platform/core/http/body-room.ts";
 
 const MiB = 1024 * 1024;
 const stranger = (name: string): Sender => ({ trust: "stranger", name });
 const proved = (name: string): Sender => ({ trust: "proved", name });
 
 function uploads() {
-  const room = createBodyRoom();
+  const room = new BodyRoom();
   const begin = (sender: Sender) => {
     const cuts: Cut[] = [];
-    return { ...room.claim(sender, (why) => cuts.push(why)), cuts };
+    return Object.assign(
+      room.claim(sender, (why) => cuts.push(why)),
+      { cuts },
+    );
   };
   return { room, begin };
 }

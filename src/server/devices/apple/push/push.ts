@@ -9,7 +9,7 @@ import { gt, lte, oneOf } from "../../../platform/store/query.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
 import { outcomeOf, type PushOutcome } from "./answers.ts";
 import { type PushTarget, pushCertificate, pushTargets, waitingEnrollments } from "./devices.ts";
-import { type Line, pushLine } from "./line.ts";
+import { type PushLine, pushLine } from "./line.ts";
 import type { applePushes } from "./tables.ts";
 
 type PushRow = RowOf<typeof applePushes>;
@@ -160,8 +160,8 @@ async function claim(services: Services): Promise<{ targets: PushTarget[]; rows:
 
 async function pushOne(
   { clock, metrics }: Services,
-  line: Line,
-  certificate: Parameters<Line["send"]>[0],
+  line: PushLine,
+  certificate: Parameters<PushLine["send"]>[0],
   target: PushTarget,
   { reminders }: PushRow,
 ): Promise<PushOutcome> {

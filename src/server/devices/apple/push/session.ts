@@ -12,56 +12,82 @@ export interface Push {
   readonly expiration: number;
 }
 
-export interface PushSession {
-  /** Never throws: without an answer, the status is 0. */
-  send(push: Push): Promise<PushAnswer>;
-  /** False after an error or the service's GOAWAY: the next push needs another session. */
-  readonly isUsable: boolean;
-  close(): void;
-}
-
 /** Until the service has announced its own limit. */
 const FIRST_STREAMS = 100;
-const MOST_STREAMS = 1_000;
+const MAX_STREAMS = 1_000;
 const ANSWER_TIMEOUT = seconds(30);
 /** How often an idle session is checked: routers forget connections that are silent for some minutes. */
 const PING_EVERY = minutes(1);
 const PING_TIMEOUT = seconds(10);
-const MOST_REASON = 4096;
+const MAX_REASON_CHARACTERS = 4096;
 
-export function pushSession(session: ClientHttp2Session): PushSession {
-  let isUsable = true;
-  let open = 0;
-  let limit = FIRST_STREAMS;
-  const waiting: (() => void)[] = [];
+export class PushSession {
+  readonly #session: ClientHttp2Session;
+  readonly #pings: NodeJS.Timeout;
+  readonly #waiting: (() => void)[] = [];
+  #isUsable = true;
+  #open = 0;
+  #limit = FIRST_STREAMS;
 
-  const next = () => {
-    while (open < limit && waiting.length > 0) {
-      open++;
-      waiting.shift()!();
+  constructor(session: ClientHttp2Session) {
+    this.#session = session;
+    this.#pings = setInterval(() => this.#ping(), PING_EVERY).unref();
+    session.on("remoteSettings", ({ maxConcurrentStreams = MAX_STREAMS }) => {
+      this.#limit = Math.max(1, Math.min(maxConcurrentStreams, MAX_STREAMS));
+      this.#startWaiting();
+    });
+    session.on("error", () => this.#end());
+    session.on("close", () => this.#end());
+    // Streams that are open may still be answered.
+    session.on("goaway", () => {
+      this.#end();
+      session.close();
+    });
+  }
+
+  /** False after an error or the service's GOAWAY: the next push needs another session. */
+  get isUsable(): boolean {
+    return this.#isUsable && !this.#session.closed && !this.#session.destroyed;
+  }
+
+  /** Never throws: without an answer, the status is 0. */
+  async send(push: Push): Promise<PushAnswer> {
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+      this.#startWaiting();
+    });
+    try {
+      return this.#isUsable ? await request(this.#session, push) : unanswered("the session has ended");
+    } finally {
+      this.#open--;
+      this.#startWaiting();
     }
-  };
-  const end = () => {
-    isUsable = false;
-    clearInterval(pings);
-    // Pushes that wait are answered by `send`, which finds the session closed.
-    limit = Number.POSITIVE_INFINITY;
-    next();
-  };
-  session.on("remoteSettings", ({ maxConcurrentStreams = MOST_STREAMS }) => {
-    limit = Math.max(1, Math.min(maxConcurrentStreams, MOST_STREAMS));
-    next();
-  });
-  session.on("error", end);
-  session.on("close", end);
-  // Streams that are open may still be answered.
-  session.on("goaway", () => {
-    end();
-    session.close();
-  });
+  }
 
-  const ping = () => {
-    if (open > 0 || !isUsable) return;
+  close(): void {
+    this.#end();
+    this.#session.close();
+    this.#session.unref();
+  }
+
+  #startWaiting(): void {
+    while (this.#open < this.#limit && this.#waiting.length > 0) {
+      this.#open++;
+      this.#waiting.shift()!();
+    }
+  }
+
+  #end(): void {
+    this.#isUsable = false;
+    clearInterval(this.#pings);
+    // Pushes that wait are answered by `send`, which finds the session closed.
+    this.#limit = Number.POSITIVE_INFINITY;
+    this.#startWaiting();
+  }
+
+  #ping(): void {
+    if (this.#open > 0 || !this.#isUsable) return;
+    const session = this.#session;
     const timeout = setTimeout(
       () => session.destroy(new Error("the push service does not answer pings")),
       PING_TIMEOUT,
@@ -72,32 +98,7 @@ export function pushSession(session: ClientHttp2Session): PushSession {
       if (error) session.destroy();
     });
     if (!isSent) session.destroy();
-  };
-  const pings = setInterval(ping, PING_EVERY);
-  pings.unref();
-
-  return {
-    get isUsable() {
-      return isUsable && !session.closed && !session.destroyed;
-    },
-    async send(push) {
-      await new Promise<void>((resolve) => {
-        waiting.push(resolve);
-        next();
-      });
-      try {
-        return isUsable ? await request(session, push) : unanswered("the session has ended");
-      } finally {
-        open--;
-        next();
-      }
-    },
-    close() {
-      end();
-      session.close();
-      session.unref();
-    },
-  };
+  }
 }
 
 function request(session: ClientHttp2Session, { token, topic, magic, expiration }: Push): Promise<PushAnswer> {
@@ -118,7 +119,7 @@ function request(session: ClientHttp2Session, { token, topic, magic, expiration 
       status = Number(headers[":status"]);
     });
     stream.on("data", (chunk: string) => {
-      if (text.length < MOST_REASON) text += chunk;
+      if (text.length < MAX_REASON_CHARACTERS) text += chunk;
     });
     stream.on("error", () => {});
     stream.on("close", () => resolve(status === 0 ? unanswered("no answer") : { status, ...reasonIn(text) }));

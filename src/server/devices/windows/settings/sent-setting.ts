@@ -51,45 +51,60 @@ interface SentSetting<V> {
 const managed = and(eq("platform", "windows"), exists(windowsEnrollments, "host_id", isEnrolled));
 const wasSent = not(isNull("command_uuid"));
 
-interface SettingSender {
-  /** Sends what has changed to the devices concerned. Returns how many there were. */
-  send(services: Services, signal?: AbortSignal): Promise<number>;
+export class SettingSender<V> {
+  readonly #setting: SentSetting<V>;
   readonly listener: WindowsDeviceListener;
   readonly follower: StartedPart<Follower>;
   readonly job: Job;
-}
 
-export function settingSender<V>(setting: SentSetting<V>): SettingSender {
-  const { name, title, table } = setting;
-  /** Serializes the comparison, so that two servers do not send the same. */
-  const comparing = { lock: name };
+  constructor(setting: SentSetting<V>) {
+    const { name, title } = setting;
+    this.#setting = setting;
+    this.listener = {
+      enrolled: (inside, { host_id }) => this.#sendTo(inside, [host_id]),
+      // Windows itself drops what the server has set when the enrollment ends.
+      reset: async ({ store }, { host_id }) => void (await setting.forget(store, eq("id", host_id))),
+    };
+    this.follower = settingsFollower(
+      `${title} of Windows devices`,
+      { failure: `cannot send ${title}; trying again` },
+      (services) => this.send(services),
+    );
+    this.job = {
+      name,
+      every: minutes(10),
+      run: async (services, signal) => void (await this.send(services, signal)),
+    };
+  }
 
-  const isLagging = (value: V | null): Predicate =>
-    value === null
-      ? exists(table, "id", not(and(setting.isValue(null), wasSent)))
-      : not(exists(table, "id", and(setting.isValue(value), wasSent)));
-
-  async function send(services: Services, signal?: AbortSignal): Promise<number> {
+  /** Sends what has changed to the devices concerned. Returns how many there were. */
+  async send(services: Services, signal?: AbortSignal): Promise<number> {
+    const { name, title, valueIn } = this.#setting;
     const ctx = serviceContext(services, title);
     if (!(await ctx.config.current()).mdm.windows_enabled_and_configured) return 0;
     let count = 0;
-    for (const { value, hosts } of hostsBySetting(await mdmOfTeams(ctx), setting.valueIn))
-      for await (const page of ctx.store.hosts.pages({ where: and(managed, hosts, isLagging(value)) }, BATCH_SIZE, [
-        "id",
-      ])) {
+    for (const { value, hosts } of hostsBySetting(await mdmOfTeams(ctx), valueIn)) {
+      const where = and(managed, hosts, this.#isLagging(value));
+      for await (const page of ctx.store.hosts.pages({ where }, BATCH_SIZE, ["id"])) {
         if (signal?.aborted) return count;
         count += page.length;
         const ids = page.map(({ id }) => id);
-        await ctx.store.tx(async (store) => {
-          await lockOperations(store, ids);
-          await sendTo(within(ctx, store), ids);
-        }, comparing);
+        // The lock serializes the comparison, so that two servers do not send the same.
+        await ctx.store.tx(
+          async (store) => {
+            await lockOperations(store, ids);
+            await this.#sendTo(within(ctx, store), ids);
+          },
+          { lock: name },
+        );
       }
+    }
     return count;
   }
 
   /** Compares these hosts with their settings, in the caller's transaction, under the locks of their operations. */
-  async function sendTo(inside: Context, hostIds: readonly number[]): Promise<void> {
+  async #sendTo(inside: Context, hostIds: readonly number[]): Promise<void> {
+    const setting = this.#setting;
     const { store } = inside;
     const hosts = await store.hosts.pick(["id", "team_id"], { where: and(oneOf("id", hostIds), managed) });
     const settings = await mdmOfTeams({ ...inside, config: inside.config.over(store) });
@@ -111,29 +126,15 @@ export function settingSender<V>(setting: SentSetting<V>): SettingSender {
     );
   }
 
-  function isSent(row: SentValue<V> | undefined, value: V | null): boolean {
-    if (row === undefined) return value === null;
-    return row.command_uuid !== null && JSON.stringify(row.value) === JSON.stringify(value);
+  /** Hosts to which another value was sent, or none. */
+  #isLagging(value: V | null): Predicate {
+    const { table, isValue } = this.#setting;
+    const hasValue = and(isValue(value), wasSent);
+    return value === null ? exists(table, "id", not(hasValue)) : not(exists(table, "id", hasValue));
   }
+}
 
-  return {
-    send,
-    listener: {
-      enrolled: (inside, { host_id }) => sendTo(inside, [host_id]),
-      // Windows itself drops what the server has set when the enrollment ends.
-      reset: async ({ store }, { host_id }) => void (await setting.forget(store, eq("id", host_id))),
-    },
-    follower: settingsFollower(
-      `${title} of Windows devices`,
-      { failure: `cannot send ${title}; trying again` },
-      (all) => send(all),
-    ),
-    job: {
-      name,
-      every: minutes(10),
-      async run(services, signal) {
-        await send(services, signal);
-      },
-    },
-  };
+function isSent<V>(row: SentValue<V> | undefined, value: V | null): boolean {
+  if (row === undefined) return value === null;
+  return row.command_uuid !== null && JSON.stringify(row.value) === JSON.stringify(value);
 }

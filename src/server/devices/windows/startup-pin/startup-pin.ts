@@ -4,7 +4,7 @@ import { syncCommand } from "../../../../syncml/value.ts";
 import { and, eq } from "../../../platform/store/query.ts";
 import { mustEncrypt } from "../../../settings/app-config/sections/mdm-rules.ts";
 import { windowsCommandKind } from "../commands/kind.ts";
-import { settingSender } from "../settings/sent-setting.ts";
+import { SettingSender } from "../settings/sent-setting.ts";
 import { windowsStartupPins } from "./tables.ts";
 
 const NODE = "./Device/Vendor/MSFT/BitLocker/SystemDrivesRequireStartupAuthentication";
@@ -36,7 +36,7 @@ export const startupPinPolicy = windowsCommandKind({
   },
 });
 
-const sender = settingSender<true>({
+const sender = new SettingSender<true>({
   name: "windows_startup_pins",
   title: "policies for BitLocker PINs",
   kind: startupPinPolicy,

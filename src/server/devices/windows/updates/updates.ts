@@ -1,10 +1,10 @@
 // Deadlines of Windows updates: sent to each device as its team's settings have them.
 import { and, eq, isNull } from "../../../platform/store/query.ts";
-import { settingSender } from "../settings/sent-setting.ts";
+import { SettingSender } from "../settings/sent-setting.ts";
 import { commandOf, type Deadlines, windowsDeadlines } from "./commands.ts";
 import { windowsUpdates } from "./tables.ts";
 
-const sender = settingSender<NonNullable<Deadlines>>({
+const sender = new SettingSender<NonNullable<Deadlines>>({
   name: "windows_updates",
   title: "update deadlines",
   kind: windowsDeadlines,

@@ -20,32 +20,6 @@ export interface Sender {
 
 export type Cut = "no room" | "too slow";
 
-export interface Claim {
-  /** Reserves memory for more bytes. Returns false if there is none; the claim is then closed. */
-  add(bytes: number): boolean;
-  /** Moves the claim to the share of a sender who has now authenticated. */
-  prove(sender: Sender): void;
-  /** The body is complete, so it can no longer be cut off. */
-  received(): void;
-  release(): void;
-}
-
-export interface BodyRoom {
-  /**
-   * `onCut` is called if the upload is aborted, because it is the largest one when memory runs short, or because it
-   * is too slow.
-   */
-  claim(sender: Sender, onCut: (why: Cut) => void): Claim;
-  /** Records that a host with a valid key has used this address. */
-  meet(address: string): void;
-  /** The sender for a caller that has not authenticated yet. */
-  byAddress(address: string): Sender;
-  /** Bytes that are currently reserved. */
-  taken(trust: Trust): number;
-  /** Aborts uploads that are too slow. Called once a second. */
-  sweep(now?: number): void;
-}
-
 const MiB = 1024 * 1024;
 
 /** Bodies of one kind of sender that are received or processed at the same time: of all together, and of each. */
@@ -83,113 +57,166 @@ const STRETCH_BYTES = 10 * 1024;
 /** Maximum number of familiar addresses to remember. */
 const FAMILIAR_MAX = 50_000;
 
-interface Open {
+/** The memory of one body. */
+export class Claim {
+  readonly #room: BodyRoom;
+  readonly #onCut: (why: Cut) => void;
   sender: Sender;
-  bytes: number;
-  isReceived: boolean;
-  since: number;
-  arrived: number;
-  readonly cut: (why: Cut) => void;
+  bytes = 0;
+  isReceived = false;
+  /** When the current period began, and how many bytes have arrived in it. */
+  since = performance.now();
+  arrived = 0;
+
+  constructor(room: BodyRoom, sender: Sender, onCut: (why: Cut) => void) {
+    this.#room = room;
+    this.sender = sender;
+    this.#onCut = onCut;
+  }
+
+  /** Reserves memory for more bytes. Returns false if there is none; the claim is then closed. */
+  add(bytes: number): boolean {
+    return this.#room.reserve(this, bytes);
+  }
+
+  /** Moves the claim to the share of a sender who has now authenticated. */
+  prove(sender: Sender): void {
+    this.#room.move(this, sender);
+  }
+
+  /** The body is complete, so it can no longer be cut off. */
+  received(): void {
+    this.isReceived = true;
+  }
+
+  release(): void {
+    this.#room.close(this);
+  }
+
+  cut(why: Cut): void {
+    this.#onCut(why);
+  }
 }
 
-export function createBodyRoom(): BodyRoom {
-  const open = new Set<Open>();
-  const taken: Record<Trust, number> = { stranger: 0, familiar: 0, proved: 0 };
-  const shares = new Map<string, number>();
-  const familiar = new Set<string>();
+export class BodyRoom {
+  readonly #open = new Set<Claim>();
+  readonly #taken: Record<Trust, number> = { stranger: 0, familiar: 0, proved: 0 };
+  readonly #shares = new Map<string, number>();
+  readonly #familiar = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
 
-  const shareOf = ({ trust, name }: Sender): string => `${trust} ${name}`;
-
-  function count(sender: Sender, bytes: number): void {
-    taken[sender.trust] += bytes;
-    const key = shareOf(sender);
-    const left = (shares.get(key) ?? 0) + bytes;
-    if (left > 0) shares.set(key, left);
-    else shares.delete(key);
+  /**
+   * `onCut` is called if the upload is aborted, because it is the largest one when memory runs short, or because it
+   * is too slow.
+   */
+  claim(sender: Sender, onCut: (why: Cut) => void): Claim {
+    const claim = new Claim(this, sender, onCut);
+    this.#open.add(claim);
+    return claim;
   }
 
-  function close(claim: Open): void {
-    if (open.delete(claim)) count(claim.sender, -claim.bytes);
-  }
-
-  function end(claim: Open, why: Cut): void {
-    close(claim);
-    claim.cut(why);
-  }
-
-  /** Makes room by aborting larger unfinished uploads, largest first. Returns false if this upload is the largest. */
-  function makeRoom(mine: Open, bytes: number): boolean {
-    const { trust } = mine.sender;
-    while (taken[trust] + bytes > rooms[trust].all.max) {
-      let largest = mine;
-      for (const body of open)
-        if (body.sender.trust === trust && !body.isReceived && body.bytes > largest.bytes) largest = body;
-      if (largest === mine) return false;
-      end(largest, "no room");
+  reserve(claim: Claim, bytes: number): boolean {
+    if (!this.#open.has(claim)) return false;
+    if (!this.#fits(claim, bytes)) {
+      this.close(claim);
+      return false;
     }
+    claim.bytes += bytes;
+    claim.arrived += bytes;
+    this.#count(claim.sender, bytes);
     return true;
   }
 
-  const fits = (mine: Open, bytes: number): boolean =>
-    (shares.get(shareOf(mine.sender)) ?? 0) + bytes <= rooms[mine.sender.trust].each.max && makeRoom(mine, bytes);
+  move(claim: Claim, sender: Sender): void {
+    if (!this.#open.has(claim)) return;
+    this.#count(claim.sender, -claim.bytes);
+    claim.sender = sender;
+    const hasRoom = this.#fits(claim, claim.bytes);
+    this.#count(sender, claim.bytes);
+    if (!hasRoom) this.#cut(claim, "no room");
+  }
 
-  return {
-    claim(sender, onCut) {
-      const mine: Open = { sender, bytes: 0, isReceived: false, since: performance.now(), arrived: 0, cut: onCut };
-      open.add(mine);
-      return {
-        add(bytes) {
-          if (!open.has(mine)) return false;
-          if (!fits(mine, bytes)) {
-            close(mine);
-            return false;
-          }
-          mine.bytes += bytes;
-          mine.arrived += bytes;
-          count(mine.sender, bytes);
-          return true;
-        },
-        prove(proved) {
-          if (!open.has(mine)) return;
-          count(mine.sender, -mine.bytes);
-          mine.sender = proved;
-          const hasRoom = fits(mine, mine.bytes);
-          count(proved, mine.bytes);
-          if (!hasRoom) end(mine, "no room");
-        },
-        received() {
-          mine.isReceived = true;
-        },
-        release: () => close(mine),
-      };
-    },
-    meet(address) {
-      const place = placeOf(address);
-      familiar.delete(place);
-      familiar.add(place);
-      if (familiar.size > FAMILIAR_MAX) for (const oldest of familiar) if (familiar.delete(oldest)) break;
-    },
-    byAddress(address) {
-      const name = placeOf(address);
-      return { trust: familiar.has(name) ? "familiar" : "stranger", name };
-    },
-    taken: (trust) => taken[trust],
-    sweep(now = performance.now()) {
-      for (const body of [...open]) {
-        if (body.isReceived || now - body.since < STRETCH_MS) continue;
-        if (body.arrived < STRETCH_BYTES) end(body, "too slow");
-        body.since = now;
-        body.arrived = 0;
-      }
-    },
-  };
+  close(claim: Claim): void {
+    if (this.#open.delete(claim)) this.#count(claim.sender, -claim.bytes);
+  }
+
+  /** Records that a host with a valid key has used this address. */
+  meet(address: string): void {
+    const place = placeOf(address);
+    const familiar = this.#familiar;
+    familiar.delete(place);
+    familiar.add(place);
+    if (familiar.size > FAMILIAR_MAX) for (const oldest of familiar) if (familiar.delete(oldest)) break;
+  }
+
+  /** The sender for a caller that has not authenticated yet. */
+  byAddress(address: string): Sender {
+    const name = placeOf(address);
+    return { trust: this.#familiar.has(name) ? "familiar" : "stranger", name };
+  }
+
+  /** Bytes that are currently reserved. */
+  taken(trust: Trust): number {
+    return this.#taken[trust];
+  }
+
+  startSweeping(): void {
+    this.#timer ??= setInterval(() => this.sweep(), SWEEP_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Aborts uploads that are too slow. */
+  sweep(now = performance.now()): void {
+    for (const claim of [...this.#open]) {
+      if (claim.isReceived || now - claim.since < STRETCH_MS) continue;
+      if (claim.arrived < STRETCH_BYTES) this.#cut(claim, "too slow");
+      claim.since = now;
+      claim.arrived = 0;
+    }
+  }
+
+  #cut(claim: Claim, why: Cut): void {
+    this.close(claim);
+    claim.cut(why);
+  }
+
+  #count(sender: Sender, bytes: number): void {
+    this.#taken[sender.trust] += bytes;
+    const key = shareOf(sender);
+    const left = (this.#shares.get(key) ?? 0) + bytes;
+    if (left > 0) this.#shares.set(key, left);
+    else this.#shares.delete(key);
+  }
+
+  #fits(claim: Claim, bytes: number): boolean {
+    const { sender } = claim;
+    const share = (this.#shares.get(shareOf(sender)) ?? 0) + bytes;
+    return share <= rooms[sender.trust].each.max && this.#makeRoom(claim, bytes);
+  }
+
+  /** Makes room by aborting larger unfinished uploads, largest first. Returns false if this upload is the largest. */
+  #makeRoom(claim: Claim, bytes: number): boolean {
+    const { trust } = claim.sender;
+    while (this.#taken[trust] + bytes > rooms[trust].all.max) {
+      let largest = claim;
+      for (const other of this.#open)
+        if (other.sender.trust === trust && !other.isReceived && other.bytes > largest.bytes) largest = other;
+      if (largest === claim) return false;
+      this.#cut(largest, "no room");
+    }
+    return true;
+  }
 }
+
+const shareOf = ({ trust, name }: Sender): string => `${trust} ${name}`;
 
 const SWEEP_MS = 1_000;
 
 export const bodyRoom = part("memory for bodies", () => {
-  const room = createBodyRoom();
-  const timer = setInterval(() => room.sweep(), SWEEP_MS);
-  timer.unref();
-  return { ...room, stop: () => clearInterval(timer) };
+  const room = new BodyRoom();
+  room.startSweeping();
+  return room;
 });
