@@ -54,8 +54,8 @@ const failures = part(
 
 /** The host of a token, or the phone with this hardware UUID. 401 if there is none, 429 after too many of those. */
 export async function hostOfToken(ctx: Context, token: string): Promise<HostRow> {
-  const known = token.length > deviceToken.max ? null : await hostOfHash(ctx, tokenHash(token));
-  const host = known ?? (await provenPhone(ctx, token));
+  const hostByHash = token.length > deviceToken.max ? null : await hostOfHash(ctx, tokenHash(token));
+  const host = hostByHash ?? (await provenPhone(ctx, token));
   if (host) {
     proved(ctx);
     return host;

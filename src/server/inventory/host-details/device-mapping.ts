@@ -19,10 +19,10 @@ interface MappingInput {
 }
 
 /** Sets the one entry that users set by hand, of its source. A new entry replaces the old one. */
-export async function setMapping(ctx: Context, id: number, given: MappingInput) {
+export async function setMapping(ctx: Context, id: number, input: MappingInput) {
   const host = await hostFor(ctx, "hosts:device_mapping", id);
-  if (given.source === "idp") return setAccount(ctx, host, given.email);
-  const email = cleanEmail(given.email);
+  if (input.source === "idp") return setAccount(ctx, host, input.email);
+  const email = cleanEmail(input.email);
   await ctx.store.tx(
     (store) => setCustomEmail(store, host.id, email),
     // Without the lock two concurrent requests would not see each other's entry.
@@ -32,15 +32,15 @@ export async function setMapping(ctx: Context, id: number, given: MappingInput) 
 }
 
 /** The user whom the host's agent names. Kept apart from what users enter, because a host may name anybody. */
-export async function setAgentMapping(ctx: Context, hostId: number, given: string): Promise<void> {
-  const email = cleanEmail(given);
+export async function setAgentMapping(ctx: Context, hostId: number, address: string): Promise<void> {
+  const email = cleanEmail(address);
   await ctx.store.tx((store) => setAgentEmail(store, hostId, email), { lock: `device mapping ${hostId}` });
 }
 
 /** User names of identity providers need not be email addresses. */
-async function setAccount(ctx: Context, given: HostRow, account: string) {
+async function setAccount(ctx: Context, identified: HostRow, account: string) {
   if (!isPremium(ctx)) throw premiumRequired();
-  const host = await hostFor(ctx, "hosts:idp_user", given.id);
+  const host = await hostFor(ctx, "hosts:idp_user", identified.id);
   const name = account.trim();
   if (name === "" || name.length > 255) throw invalid("email", "must have 1 to 255 characters");
   if (!isOneLine(name)) throw invalid("email", NOT_ONE_LINE);

@@ -27,8 +27,8 @@ export async function healthOfHost(ctx: Context, id: number) {
 function cachedHealth(ctx: Context, host: HostRow): Promise<HostHealth> {
   const answers = ctx.running.of(cached);
   const now = ctx.clock.now();
-  const known = answers.get(host.id);
-  if (known && now - known.at < GOOD_FOR) return known.answer;
+  const fresh = answers.get(host.id);
+  if (fresh && now - fresh.at < GOOD_FOR) return fresh.answer;
   if (answers.size >= CACHED_MAX) answers.clear();
   const answer = healthNow(ctx, host);
   const entry = { at: now, answer };
@@ -68,8 +68,8 @@ async function failingPolicies(ctx: Context, host: HostRow) {
 async function vulnerable({ store }: Context, hostId: number): Promise<HostHealth["vulnerable_software"]> {
   const row = await store.hostSoftware.get(hostId);
   const cves = await cvesOf(store, row?.software_ids ?? []);
-  const found = await store.software.pick(["id", "name", "version"], { where: oneOf("id", [...cves.keys()]) });
-  return found
+  const versions = await store.software.pick(["id", "name", "version"], { where: oneOf("id", [...cves.keys()]) });
+  return versions
     .map(({ id, name, version }) => ({ id, name, version }))
     .sort((a, b) => compareText(a.name, b.name) || a.id - b.id);
 }

@@ -41,10 +41,12 @@ export async function packsOfHost(store: ServerTx, host: HostRow, labelIds: read
     host.team_id === null ? [] : await store.teams.pick(["id", "name"], { where: eq("id", host.team_id) });
   const targetsOf = groupBy(targets, ({ pack_id }) => pack_id);
   return packs.map(({ revision: _revision, ...pack }) => {
-    const own = targetsOf.get(pack.id) ?? [];
-    const labelsOfPack = labelRows.filter(({ id }) => own.some(({ label_id }) => label_id === id));
-    const teamsOfPack = teamRows.filter(({ id }) => own.some(({ team_id }) => team_id === id));
-    const hosts = own.some(({ host_id }) => host_id === host.id) ? [{ id: host.id, name: host.display_name }] : [];
+    const packTargets = targetsOf.get(pack.id) ?? [];
+    const labelsOfPack = labelRows.filter(({ id }) => packTargets.some(({ label_id }) => label_id === id));
+    const teamsOfPack = teamRows.filter(({ id }) => packTargets.some(({ team_id }) => team_id === id));
+    const hosts = packTargets.some(({ host_id }) => host_id === host.id)
+      ? [{ id: host.id, name: host.display_name }]
+      : [];
     return {
       id: pack.id,
       name: pack.name,
@@ -68,12 +70,12 @@ export async function packsOfHost(store: ServerTx, host: HostRow, labelIds: read
 const byNameAsSent = <T extends { readonly id: number; readonly name: string }>(
   groups: ReadonlyMap<number | null, readonly T[]>,
 ): Map<string, T> => {
-  const found = new Map<string, T>();
+  const queriesByName = new Map<string, T>();
   for (const [group, queries] of groups) {
     const byId = new Map(queries.map((query) => [query.id, query]));
-    for (const [id, name] of namesAsSent(queries)) found.set(JSON.stringify([group, name]), byId.get(id)!);
+    for (const [id, name] of namesAsSent(queries)) queriesByName.set(JSON.stringify([group, name]), byId.get(id)!);
   }
-  return found;
+  return queriesByName;
 };
 
 const teamOfType = (type: string): number | null => Number(/^team-(\d{1,15})$/.exec(type)?.[1] ?? Number.NaN) || null;
@@ -110,16 +112,16 @@ export async function packStatsOfHost(
     const now = (name: string) => {
       const entry = type === "" ? ofPacks.get(JSON.stringify([packId, name])) : undefined;
       const query = entry ? queries.get(entry.query_id) : ofTeams.get(JSON.stringify([teamOfType(type), name]));
-      const known = type === "" && !entry ? undefined : query;
+      const namedQuery = type === "" && !entry ? undefined : query;
       return {
-        scheduled_query_id: (entry ?? known)?.id ?? null,
-        scheduled_query_name: (entry ?? known)?.name ?? name,
-        query_name: known?.name ?? name,
-        description: (entry ?? known)?.description ?? "",
-        discard_data: known?.discard_data ?? false,
-        automations_enabled: known?.automations_enabled ?? false,
+        scheduled_query_id: (entry ?? namedQuery)?.id ?? null,
+        scheduled_query_name: (entry ?? namedQuery)?.name ?? name,
+        query_name: namedQuery?.name ?? name,
+        description: (entry ?? namedQuery)?.description ?? "",
+        discard_data: namedQuery?.discard_data ?? false,
+        automations_enabled: namedQuery?.automations_enabled ?? false,
         // Results of pack queries are not stored.
-        last_fetched: (entry || !known ? null : fetchedAt.get(known.id)) ?? null,
+        last_fetched: (entry || !namedQuery ? null : fetchedAt.get(namedQuery.id)) ?? null,
       };
     };
     return {

@@ -39,13 +39,13 @@ export async function labelsOfHosts(
   ids: readonly number[],
 ): Promise<Map<number, Host["labels"]>> {
   const members = await store.labelMembers.pick(["label_id", "host_id"], { where: oneOf("host_id", ids) });
-  const found = await store.labels.getMany([...new Set(members.map((member) => member.label_id))]);
-  const labels = byId(found);
+  const labelRows = await store.labels.getMany([...new Set(members.map((member) => member.label_id))]);
+  const labels = byId(labelRows);
   const grouped = groupBy(members, (member) => member.host_id);
   return new Map(
-    [...grouped].map(([hostId, own]) => [
+    [...grouped].map(([hostId, memberships]) => [
       hostId,
-      own
+      memberships
         .map((member) => labels.get(member.label_id))
         .filter((label) => label !== undefined)
         .sort((a, b) => a.id - b.id)

@@ -69,18 +69,18 @@ const BATCH_SIZE = 500;
 const RENDERED_BATCH_SIZE = 50;
 
 export async function hostsOnWire(ctx: Context, rows: readonly HostRow[], parts: HostParts = {}): Promise<Host[]> {
-  const known = knownOnce(ctx);
-  const made: Host[] = [];
+  const sharedReads = knownOnce(ctx);
+  const wireHosts: Host[] = [];
   for (let at = 0; at < rows.length; at += BATCH_SIZE) {
-    const some = rows.slice(at, at + BATCH_SIZE);
-    const ids = some.map(({ id }) => id);
+    const batch = rows.slice(at, at + BATCH_SIZE);
+    const ids = batch.map(({ id }) => id);
     const [sides, further] = await Promise.all([
       ctx.store.hosts.sides(ids, sidesOf(parts)),
-      furtherParts(ctx, ids, parts, () => some),
+      furtherParts(ctx, ids, parts, () => batch),
     ]);
-    made.push(...(await hostsOf(ctx, some, sides, parts, known, further)));
+    wireHosts.push(...(await hostsOf(ctx, batch, sides, parts, sharedReads, further)));
   }
-  return made;
+  return wireHosts;
 }
 
 /** Hosts of the store in batches, as `batches` reads them. */
@@ -100,7 +100,7 @@ export async function* hostsInTurn(
   batches: AsyncIterable<HostBatch>,
   parts: HostParts,
 ): AsyncGenerator<Host[]> {
-  const known = knownOnce(ctx);
+  const sharedReads = knownOnce(ctx);
   async function* withParts() {
     for await (const batch of batches) {
       const { ids } = batch;
@@ -115,7 +115,7 @@ export async function* hostsInTurn(
         rows.push(batch.row(place));
         sides.push(batch.sides(place));
       }
-      yield await hostsOf(ctx, rows, sides, parts, known, further);
+      yield await hostsOf(ctx, rows, sides, parts, sharedReads, further);
     }
 }
 
@@ -124,8 +124,8 @@ const seenSide = side(hostSeen, "seen_time", "online_until");
 /** What is read for all hosts of a reply only once. */
 const knownOnce = ({ store }: Context) => ({
   teamNames: new ReadOnce(async (ids) => {
-    const found = await store.teams.pick(["id", "name"], { where: oneOf("id", ids) });
-    return found.map(({ id, name }): [number, string] => [id, name]);
+    const teams = await store.teams.pick(["id", "name"], { where: oneOf("id", ids) });
+    return teams.map(({ id, name }): [number, string] => [id, name]);
   }),
   solutions: mdmSolutionsOnce(store),
   policies: existingPolicies(store),
@@ -147,20 +147,20 @@ async function hostsOf(
   rows: readonly HostRow[],
   sides: readonly HostSides[],
   parts: HostParts,
-  known: SharedReads,
+  shared: SharedReads,
   further: Further | null,
 ): Promise<Host[]> {
   const [names, mdmOf, failing] = await Promise.all([
-    known.teamNames.of(rows.map(({ team_id }) => team_id)),
-    mdmOfHosts(ctx.store, rows, sides, known.solutions, { whole: parts.whole ?? false }),
+    shared.teamNames.of(rows.map(({ team_id }) => team_id)),
+    mdmOfHosts(ctx.store, rows, sides, shared.solutions, { whole: parts.whole ?? false }),
     failingCounts(
-      known.policies,
+      shared.policies,
       sides.map(({ results }) => results),
     ),
   ]);
   const now = ctx.clock.iso();
   const premium = isPremium(ctx);
-  const made = rows.map((row, at) => {
+  const wireHosts = rows.map((row, at) => {
     const { seen, results } = sides[at]!;
     const team = row.team_id === null ? null : (names.get(row.team_id) ?? null);
     const issues = issuesOf(failing[at]!, results?.critical_count ?? 0, premium);
@@ -168,8 +168,8 @@ async function hostsOf(
     further?.add(host);
     return host;
   });
-  if (parts.whole && further) await addPacks(ctx, rows, made, further.details);
-  return made;
+  if (parts.whole && further) await addPacks(ctx, rows, wireHosts, further.details);
+  return wireHosts;
 }
 
 /** The parts that only some replies have. */
@@ -220,14 +220,14 @@ async function furtherParts(
 async function addPacks(
   ctx: Context,
   rows: readonly HostRow[],
-  made: readonly Host[],
+  wireHosts: readonly Host[],
   details: ReadonlyMap<number, Details>,
 ): Promise<void> {
   const conflicts = await conflictsOfHosts(
     ctx,
     rows.map(({ id }) => id),
   );
-  for (const [at, host] of made.entries()) {
+  for (const [at, host] of wireHosts.entries()) {
     const row = rows[at]!;
     const conflict = conflicts.get(row.id);
     if (conflict !== undefined) host.agent_conflict = conflict;

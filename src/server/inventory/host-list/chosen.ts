@@ -35,9 +35,9 @@ export async function chosenIds(
   if (ids) return admittedIds(ctx, action, ids, expected);
   const where = hostsOfBody(ctx, filters!, action);
   await checkNames(ctx, filters!.where ?? undefined);
-  const found = await idsWhere(ctx, where);
-  await checkSelection(expected, found);
-  return found;
+  const matches = await idsWhere(ctx, where);
+  await checkSelection(expected, matches);
+  return matches;
 }
 
 /**
@@ -47,18 +47,18 @@ export async function chosenIds(
 async function admittedIds(
   ctx: Context,
   action: Action,
-  given: readonly number[],
+  requestedIds: readonly number[],
   expected: ExpectedSelection,
 ): Promise<number[]> {
   // Reading and checking the request took time: let other requests run first.
   await setImmediate();
-  const ids = [...new Set(given)];
+  const ids = [...new Set(requestedIds)];
   const missing: number[] = [];
   for (let at = 0; at < ids.length; at += HOSTS_PER_PART) {
-    const some = ids.slice(at, at + HOSTS_PER_PART);
-    const found = await ctx.store.hosts.pick(["id", "team_id"], { where: oneOf("id", some) });
-    const hosts = byId(found);
-    for (const id of some) {
+    const batch = ids.slice(at, at + HOSTS_PER_PART);
+    const rows = await ctx.store.hosts.pick(["id", "team_id"], { where: oneOf("id", batch) });
+    const hosts = byId(rows);
+    for (const id of batch) {
       const host = hosts.get(id);
       if (isGiven(expected) && !knowsOf(ctx, host)) missing.push(id);
       else admitToHost(ctx, action, id, host);

@@ -56,8 +56,8 @@ export async function deleteHost(ctx: Context, id: number): Promise<Deletion> {
 export async function deleteManyHosts(ctx: Context, body: Choice, limitMs: number = TIME_LIMIT): Promise<Deletion> {
   const ids = await chosenIds(ctx, "hosts:delete", body);
   if (needsApproval(ctx, "delete_hosts", ids.length)) {
-    const asked = body.filters === undefined ? { ids } : { filters: body.filters };
-    return { outcome: "asked", approval: await requestApproval(ctx, "delete_hosts", asked, ids) };
+    const selection = body.filters === undefined ? { ids } : { filters: body.filters };
+    return { outcome: "asked", approval: await requestApproval(ctx, "delete_hosts", selection, ids) };
   }
   if (ids.length <= BATCH_SIZE) {
     await spend(ctx, "delete", ids.length);

@@ -28,7 +28,7 @@ export const hostExpiry: Job = {
 /** Devices that the business portal assigns to this server: they are new, or were reset, and will enroll. */
 async function expectedHosts({ store }: Services, ids: readonly number[]): Promise<ReadonlySet<number>> {
   const expected = new Set<number>();
-  for await (const some of parts(ids)) for (const id of await assignedHostIds(store, some)) expected.add(id);
+  for await (const batch of parts(ids)) for (const id of await assignedHostIds(store, batch)) expected.add(id);
   return expected;
 }
 
@@ -37,10 +37,10 @@ async function expiringHosts({ config, store }: Services): Promise<{ days: numbe
   const { host_expiry_settings: global } = await config.current();
   const teams = await store.teams.pick(["id", "settings"]);
   const usable = (window: number) => Number.isSafeInteger(window) && window > 0 && window < 100_000;
-  const own = teams.filter(({ settings }) => settings.host_expiry_settings.host_expiry_enabled);
-  const rest = teams.filter((team) => !own.includes(team)).map(({ id }) => id);
+  const expiringTeams = teams.filter(({ settings }) => settings.host_expiry_settings.host_expiry_enabled);
+  const rest = teams.filter((team) => !expiringTeams.includes(team)).map(({ id }) => id);
   return [
-    ...own.map(({ id, settings }) => ({
+    ...expiringTeams.map(({ id, settings }) => ({
       days: settings.host_expiry_settings.host_expiry_window,
       hosts: eq("team_id", id),
     })),

@@ -32,7 +32,7 @@ type Asker = Pick<Context, "user" | "clock" | "license">;
 
 const withLabel = (labelId: number): Predicate => exists(labelMembers, "host_id", eq("label_id", labelId));
 
-const given = <T>(value: T | undefined, predicate: (value: T) => Predicate): Predicate =>
+const ifGiven = <T>(value: T | undefined, predicate: (value: T) => Predicate): Predicate =>
   value === undefined ? everything : predicate(value);
 
 /** The hosts that match the filter, among those on which the caller may do the action. */
@@ -43,15 +43,15 @@ export function hostsWhere(ctx: Asker, filter: HostFilter, action: Action): Pred
 
 function ownFilters(ctx: Asker, filter: HostFilter): Predicate[] {
   return [
-    given(filter.status, (status) => byStatus(status, ctx.clock.now())),
-    given(filter.query, matching),
-    given(filter.label_id, withLabel),
-    given(filter.os_version_id, (id) => eq("os_version_id", id)),
-    given(filter.os_name, (name) =>
+    ifGiven(filter.status, (status) => byStatus(status, ctx.clock.now())),
+    ifGiven(filter.query, matching),
+    ifGiven(filter.label_id, withLabel),
+    ifGiven(filter.os_version_id, (id) => eq("os_version_id", id)),
+    ifGiven(filter.os_name, (name) =>
       exists(osVersions, "id", and(eq("name", name), eq("version", filter.os_version!)), "os_version_id"),
     ),
-    given(filter.low_disk_space, lowDiskSpace),
-    given(filter.where, (text) => compileWhere(text, ctx)),
+    ifGiven(filter.low_disk_space, lowDiskSpace),
+    ifGiven(filter.where, (text) => compileWhere(text, ctx)),
   ];
 }
 
@@ -60,25 +60,25 @@ function relatedFilters(ctx: Asker, filter: HostFilter): Predicate[] {
   return [
     // Without a response the policy filter matches hosts that pass, fail or have not run the policy: all hosts.
     response === undefined ? everything : withPolicy(filter.policy_id!, response),
-    given(filter.software_version_id, withSoftware),
-    given(filter.software_id, withSoftware),
-    given(filter.software_title_id, (id) => (install === undefined ? withTitle(id) : withInstall(id, install))),
-    given(filter.vulnerability, vulnerable),
-    given(filter.mdm_id, inSolution),
-    given(filter.mdm_name, (name) => inSolutionWhere(eq("name", name))),
-    given(filter.mdm_enrollment_status, enrolledAs),
-    given(filter.connected_to_svc, connectedToSvc),
-    given(filter.macos_settings, macosSettings),
+    ifGiven(filter.software_version_id, withSoftware),
+    ifGiven(filter.software_id, withSoftware),
+    ifGiven(filter.software_title_id, (id) => (install === undefined ? withTitle(id) : withInstall(id, install))),
+    ifGiven(filter.vulnerability, vulnerable),
+    ifGiven(filter.mdm_id, inSolution),
+    ifGiven(filter.mdm_name, (name) => inSolutionWhere(eq("name", name))),
+    ifGiven(filter.mdm_enrollment_status, enrolledAs),
+    ifGiven(filter.connected_to_svc, connectedToSvc),
+    ifGiven(filter.macos_settings, macosSettings),
     // Settings belong to the hosts of one team, or to the hosts without a team.
     filter.macos_settings !== undefined && filter.team_id === undefined && isPremium(ctx)
       ? isNull("team_id")
       : everything,
-    given(filter.macos_settings_disk_encryption, macosDiskEncryption),
-    given(filter.os_settings, osSettings),
-    given(filter.os_settings_disk_encryption, diskEncryption),
-    given(filter.profile_uuid, (uuid) => withProfile(uuid, filter.profile_status!)),
-    given(filter.bootstrap_package, bootstrapPackage),
-    given(filter.munki_issue_id, withMunkiIssue),
+    ifGiven(filter.macos_settings_disk_encryption, macosDiskEncryption),
+    ifGiven(filter.os_settings, osSettings),
+    ifGiven(filter.os_settings_disk_encryption, diskEncryption),
+    ifGiven(filter.profile_uuid, (uuid) => withProfile(uuid, filter.profile_status!)),
+    ifGiven(filter.bootstrap_package, bootstrapPackage),
+    ifGiven(filter.munki_issue_id, withMunkiIssue),
     withoutServers.some((name) => filter[name] !== undefined) ? noWindowsServer : everything,
   ];
 }

@@ -40,7 +40,7 @@ export async function listHosts(ctx: Context, query: HostListQuery) {
     const pages = hostsById(ctx, ids, where, parts);
     if (ids.length > LONG) return jsonWithList(ctx, "hosts", pages, rest);
     const hosts: Host[] = [];
-    for await (const some of pages) hosts.push(...some);
+    for await (const page of pages) hosts.push(...page);
     return { hosts, ...rest };
   }
   const { rows, meta } = await pageOf(ctx, query, where);
@@ -55,9 +55,9 @@ async function idsOf({ store }: Context, query: HostListQuery, where: Predicate)
   const ids: number[] = [];
   let skip = offset;
   for (const stretch of stretchesOf(rest, and(where, past, after))) {
-    const found = await store.hosts.pick(["id"], { ...stretch, offset: skip, limit: limit + 1 - ids.length });
-    for (const { id } of found) ids.push(id);
-    if (found.length > 0) skip = 0;
+    const rows = await store.hosts.pick(["id"], { ...stretch, offset: skip, limit: limit + 1 - ids.length });
+    for (const { id } of rows) ids.push(id);
+    if (rows.length > 0) skip = 0;
     else if (skip > 0) skip -= await store.hosts.count(stretch.where);
     if (ids.length > limit) break;
   }
@@ -76,18 +76,18 @@ async function* batchesById(
 ): AsyncGenerator<HostBatch> {
   const size = parts.software ? BATCH_SIZE_WITH_SOFTWARE : BATCH_SIZE;
   for (let at = 0; at < ids.length; at += size) {
-    const some = ids.slice(at, at + size);
-    const select = { where: and(oneOf("id", some), where), limit: some.length, few: true };
-    for await (const batch of hostBatches(ctx, parts, select, size)) yield inOrder(batch, some);
+    const batchIds = ids.slice(at, at + size);
+    const select = { where: and(oneOf("id", batchIds), where), limit: batchIds.length, few: true };
+    for await (const batch of hostBatches(ctx, parts, select, size)) yield inOrder(batch, batchIds);
   }
 }
 
 /** The batch with its hosts in the order of these ids. */
 function inOrder(batch: HostBatch, ids: readonly number[]): HostBatch {
   const places = new Map(batch.ids.map((id, place) => [id, place]));
-  const found = ids.filter((id) => places.has(id));
-  const placeOf = (place: number) => places.get(found[place]!)!;
-  return { ids: found, row: (place) => batch.row(placeOf(place)), sides: (place) => batch.sides(placeOf(place)) };
+  const presentIds = ids.filter((id) => places.has(id));
+  const placeOf = (place: number) => places.get(presentIds[place]!)!;
+  return { ids: presentIds, row: (place) => batch.row(placeOf(place)), sides: (place) => batch.sides(placeOf(place)) };
 }
 
 /** The total number of hosts of a list, over all its pages. */
@@ -119,17 +119,17 @@ async function pageOf(ctx: Context, query: HostListQuery, where: Predicate) {
 
 async function pageOfStretches({ store }: Context, query: HostListQuery, stretches: readonly Stretch[]) {
   const { offset, limit } = windowOf(query);
-  const found: HostRow[] = [];
+  const hosts: HostRow[] = [];
   let skip = offset;
   for (const stretch of stretches) {
-    const wanted = limit + 1 - found.length;
-    if (wanted <= 0) break;
-    const rows = await store.hosts.list({ ...stretch, offset: skip, limit: wanted });
-    found.push(...rows);
+    const missing = limit + 1 - hosts.length;
+    if (missing <= 0) break;
+    const rows = await store.hosts.list({ ...stretch, offset: skip, limit: missing });
+    hosts.push(...rows);
     if (rows.length > 0) skip = 0;
     else if (skip > 0) skip -= await store.hosts.count(stretch.where);
   }
-  return { rows: found.slice(0, limit), meta: metaOf(offset, limit, found.length) };
+  return { rows: hosts.slice(0, limit), meta: metaOf(offset, limit, hosts.length) };
 }
 
 /** Hosts cannot be ordered by issues if issues are disabled. The newer of the option's two names takes precedence. */
@@ -188,7 +188,7 @@ const counted = (ctx: Context, where: Predicate, query: HostListQuery): Promise<
   ctx.running.of(sharing).run(keyOf("count", ctx, query), () => ctx.store.hosts.count(where));
 
 function keyOf(what: string, ctx: Context, query: HostListQuery): string {
-  const own = Object.fromEntries(filterNames.map((name) => [name, query[name]]));
+  const filter = Object.fromEntries(filterNames.map((name) => [name, query[name]]));
   const may = query.may === undefined ? null : visible(ctx, actionsOf[query.may]);
-  return JSON.stringify([what, visible(ctx, "hosts:list"), may, own]);
+  return JSON.stringify([what, visible(ctx, "hosts:list"), may, filter]);
 }

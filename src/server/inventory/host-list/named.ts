@@ -43,6 +43,6 @@ const row = async <T>(id: number | undefined, get: (id: number) => Promise<T | n
   id === undefined ? null : get(id);
 
 async function anyHost(ctx: Context, having: Predicate): Promise<boolean> {
-  const own = visible(ctx, "hosts:list");
-  return own.op === "all" || (await ctx.store.hosts.first({ where: and(own, having) })) !== null;
+  const visibleHosts = visible(ctx, "hosts:list");
+  return visibleHosts.op === "all" || (await ctx.store.hosts.first({ where: and(visibleHosts, having) })) !== null;
 }

@@ -30,7 +30,7 @@ const withIssues = exists(hostPolicies, "id", gt("issues_count", 0));
 export function stretchesOf(query: PageQuery, where: Predicate): readonly Stretch[] {
   if (query.order_key !== "issues") return [{ where, order: orderOf(query, { orderBy }) }];
   const direction = query.order_direction ?? "asc";
-  const some = { where: and(where, withIssues), order: orderOf(query, { orderBy }) };
+  const affected = { where: and(where, withIssues), order: orderOf(query, { orderBy }) };
   const none: Stretch = { where: and(where, not(withIssues)), order: [{ column: "id", direction }] };
-  return direction === "asc" ? [none, some] : [some, none];
+  return direction === "asc" ? [none, affected] : [affected, none];
 }

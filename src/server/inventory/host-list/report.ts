@@ -79,8 +79,8 @@ export async function reportHosts(ctx: Context, query: HostReportQuery): Promise
   };
 }
 
-function columnNames(asked: string | undefined): readonly string[] {
-  const names = (asked ?? "")
+function columnNames(list: string | undefined): readonly string[] {
+  const names = (list ?? "")
     .split(",")
     .map((name) => name.trim())
     .filter(Boolean);

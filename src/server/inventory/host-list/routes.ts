@@ -20,9 +20,9 @@ function withStatus(deletion: Deletion, reply: Reply) {
 
 export const hostRoutes = [
   route(hostsApi.list, async ({ query }, ctx, reply) => {
-    const found = await listHosts(ctx, query);
+    const hosts = await listHosts(ctx, query);
     if (query.with_count) reply.headers["x-total-count"] = String(await totalOfList(ctx, query));
-    return found;
+    return hosts;
   }),
   route(labelHostsApi.hosts, ({ params, query }, ctx) => listHosts(ctx, { ...query, label_id: params.id })),
   route(hostsApi.count, async ({ query }, ctx) =>

@@ -63,8 +63,8 @@ async function ofPlatform(ctx: Context, platform: string): Promise<Predicate> {
       throw badRequest(`Invalid platform: ${platform}`, "platform");
     return onPlatform(platform);
   }
-  const known = (await store.hosts.groupCount("platform")).map(({ value }) => String(value));
-  const unlisted = known.filter((name) => platformFamily(name) === "linux" && !isListedLinux(name));
+  const platforms = (await store.hosts.groupCount("platform")).map(({ value }) => String(value));
+  const unlisted = platforms.filter((name) => platformFamily(name) === "linux" && !isListedLinux(name));
   const listed = oneOf("platform", linuxPlatforms);
   return unlisted.length === 0 ? listed : or(listed, and(oneOf("platform", unlisted), onPlatform(platform)));
 }

@@ -21,11 +21,11 @@ type Deps = Pick<Context, "clock">;
 const isVital = (text: string): text is LabelVital => (labelVitals as readonly string[]).includes(text);
 
 /** Returns the criteria in their stored form. 422 for invalid criteria. */
-export function checkCriteria(ctx: Deps, given: GivenCriteria, field = "criteria"): LabelCriteria {
-  if (given.where !== undefined) {
-    if (given.vital !== undefined || given.value !== undefined || given.custom_host_vital_id !== undefined)
+export function checkCriteria(ctx: Deps, input: GivenCriteria, field = "criteria"): LabelCriteria {
+  if (input.where !== undefined) {
+    if (input.vital !== undefined || input.value !== undefined || input.custom_host_vital_id !== undefined)
       throw invalid(field, "give either vital and value, or where");
-    const where = given.where.trim();
+    const where = input.where.trim();
     if (where === "") throw invalid(field, "where must not be empty");
     try {
       compileWhere(where, ctx);
@@ -35,8 +35,8 @@ export function checkCriteria(ctx: Deps, given: GivenCriteria, field = "criteria
     }
     return { where };
   }
-  const { vital, custom_host_vital_id } = given;
-  const value = (given.value ?? "").trim();
+  const { vital, custom_host_vital_id } = input;
+  const value = (input.value ?? "").trim();
   if (vital !== CUSTOM_VITAL && (vital === undefined || !isVital(vital)))
     throw invalid(field, `vital must be one of ${[...labelVitals, CUSTOM_VITAL].join(", ")}`);
   if ((vital === CUSTOM_VITAL) !== (custom_host_vital_id !== undefined))

@@ -5,8 +5,8 @@ import type { Context } from "../../platform/core/context.ts";
 import { findMembers } from "./criteria.ts";
 
 /** Writes labels in the caller's transaction, with the members of those that have criteria. */
-export async function keepLabels(ctx: Context, given: readonly LabelWrite[]): Promise<LabelRow[]> {
-  const rows = await writeLabels(ctx, given);
+export async function keepLabels(ctx: Context, writes: readonly LabelWrite[]): Promise<LabelRow[]> {
+  const rows = await writeLabels(ctx, writes);
   for (const row of rows) if (await findMembers(ctx, row)) await breathe();
   return rows;
 }

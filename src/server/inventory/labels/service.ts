@@ -80,15 +80,15 @@ export const changingLabels = <R>(ctx: Context, work: (inside: Context) => Promi
     { lock: LABELS_LOCK },
   );
 
-export async function createLabel(ctx: Context, given: LabelBody): Promise<{ label: LabelItem }> {
-  const name = checkLabelName(given.name);
-  checkOneSource(given);
-  const platform = checkPlatform(given.platform);
-  const query = checkQuery(given.query);
+export async function createLabel(ctx: Context, input: LabelBody): Promise<{ label: LabelItem }> {
+  const name = checkLabelName(input.name);
+  checkOneSource(input);
+  const platform = checkPlatform(input.platform);
+  const query = checkQuery(input.query);
   admitLabelSql(ctx, { name, query });
-  const criteria = given.criteria ? checkCriteria(ctx, given.criteria) : null;
+  const criteria = input.criteria ? checkCriteria(ctx, input.criteria) : null;
   const keep = async (): Promise<number> => {
-    const wanted = await idsOfHosts(ctx, given.hosts ?? given.host_ids ?? [], "hosts");
+    const members = await idsOfHosts(ctx, input.hosts ?? input.host_ids ?? [], "hosts");
     return changingLabels(ctx, async (inside) => {
       const { store } = inside;
       await checkNameFree(store, name);
@@ -99,7 +99,7 @@ export async function createLabel(ctx: Context, given: LabelBody): Promise<{ lab
         updated_at: now,
         author_id: ctx.user.kind === "user" ? ctx.user.id : null,
         name,
-        description: given.description ?? "",
+        description: input.description ?? "",
         query,
         platform,
         label_type: "regular",
@@ -107,7 +107,7 @@ export async function createLabel(ctx: Context, given: LabelBody): Promise<{ lab
         criteria,
         asked_teams: reachOf(ctx),
       });
-      if (wanted.size > 0) await replaceMembers(inside, label.id, wanted);
+      if (members.size > 0) await replaceMembers(inside, label.id, members);
       if (criteria) await findMembers(inside, label);
       await recordActivity(inside, "created_label", aboutLabel(label));
       return label.id;
@@ -119,30 +119,30 @@ export async function createLabel(ctx: Context, given: LabelBody): Promise<{ lab
 export async function modifyLabel(
   ctx: Context,
   id: number,
-  { team_id, label_type, ...given }: z.output<typeof labelsApi.modify.body>,
+  { team_id, label_type, ...change }: z.output<typeof labelsApi.modify.body>,
 ): Promise<{ label: LabelItem }> {
   const row = await changeable(ctx, id);
   checkUnchanged<{ team_id: number | null; label_type: string }>(
     { team_id, label_type },
     { team_id: null, label_type: row.label_type },
   );
-  const name = given.name == null ? row.name : checkLabelName(given.name);
-  const hosts = given.hosts ?? given.host_ids;
-  if (given.hosts && given.host_ids) throw invalid("hosts", "only one of hosts and host_ids can be given");
+  const name = change.name == null ? row.name : checkLabelName(change.name);
+  const hosts = change.hosts ?? change.host_ids;
+  if (change.hosts && change.host_ids) throw invalid("hosts", "only one of hosts and host_ids can be given");
   if (hosts && row.label_membership_type !== "manual")
     throw invalid("hosts", "hosts can be set only for a manual label");
   const keep = async (): Promise<void> => {
-    const wanted = hosts ? await idsOfHosts(ctx, hosts, "hosts") : null;
+    const members = hosts ? await idsOfHosts(ctx, hosts, "hosts") : null;
     await changingLabels(ctx, async (inside) => {
       const { store } = inside;
       await checkNameFree(store, name, id);
       const isThere = await updateLabel(store, id, {
         name,
         updated_at: ctx.clock.iso(),
-        description: given.description ?? undefined,
+        description: change.description ?? undefined,
       });
       if (!isThere) throw notFound("label", id);
-      if (wanted) await replaceMembers(inside, id, wanted);
+      if (members) await replaceMembers(inside, id, members);
       await recordActivity(inside, "edited_label", aboutLabel({ id, name }));
     });
   };
@@ -160,8 +160,8 @@ async function changeable(ctx: Context, id: number): Promise<LabelRow> {
 export const deleteLabelById = (ctx: Context, id: number) =>
   remove(ctx, "label_type", (inside) => getLabelRow(inside, id));
 
-export const deleteLabelByName = (ctx: Context, given: string) =>
-  remove(ctx, "name", (inside) => labelNamed(inside, given));
+export const deleteLabelByName = (ctx: Context, name: string) =>
+  remove(ctx, "name", (inside) => labelNamed(inside, name));
 
 /** Deletes the label and its memberships. A label that is in use cannot be deleted. */
 async function remove(
@@ -184,8 +184,8 @@ async function remove(
   return {};
 }
 
-export async function labelNamed({ store }: Pick<Context, "store">, given: string): Promise<LabelRow> {
-  const row = await store.labels.first({ where: eq("name", labelName(given)) });
-  if (!row) throw notFound("label", given);
+export async function labelNamed({ store }: Pick<Context, "store">, name: string): Promise<LabelRow> {
+  const row = await store.labels.first({ where: eq("name", labelName(name)) });
+  if (!row) throw notFound("label", name);
   return row;
 }

@@ -32,7 +32,7 @@ export async function applyLabelSpecs(ctx: Context, specs: readonly GivenLabelSp
   const builtin = new Map(
     (await ctx.store.labels.list({ where: eq("label_type", "builtin") })).map((row) => [row.name, row]),
   );
-  const wanted: DesiredLabel[] = [];
+  const desired: DesiredLabel[] = [];
   const names = new Set<string>();
   for (const [i, spec] of specs.entries()) {
     const at = `specs.${i}`;
@@ -41,9 +41,9 @@ export async function applyLabelSpecs(ctx: Context, specs: readonly GivenLabelSp
     names.add(name);
     const stored = builtin.get(name);
     if (stored || isReserved(name)) checkSame(stored, spec, at);
-    else wanted.push(checkSpec(ctx, spec, at));
+    else desired.push(checkSpec(ctx, spec, at));
   }
-  await nameTaken("given", () => againWithoutGone(() => keepAll(ctx, wanted)));
+  await nameTaken("given", () => againWithoutGone(() => keepAll(ctx, desired)));
   return {};
 }
 
@@ -88,22 +88,23 @@ export function checkSpec(ctx: Pick<Context, "clock">, spec: GivenLabelSpec, at:
   };
 }
 
-async function keepAll(ctx: Context, wanted: readonly DesiredLabel[]): Promise<void> {
+async function keepAll(ctx: Context, desired: readonly DesiredLabel[]): Promise<void> {
   const members = new Map<DesiredLabel, ReadonlySet<number>>();
-  for (const one of wanted) if (one.hosts) members.set(one, await idsOfHosts(ctx, one.hosts, `${one.at}.hosts`));
+  for (const label of desired)
+    if (label.hosts) members.set(label, await idsOfHosts(ctx, label.hosts, `${label.at}.hosts`));
   await changingLabels(ctx, async (inside) => {
-    const names = wanted.map(({ name }) => name);
+    const names = desired.map(({ name }) => name);
     const rows = await inside.store.labels.list({ where: oneOf("name", names) });
     const held = new Map(rows.map((row) => [row.name, row]));
     for (const row of rows) await authorizeLabel(inside, row);
     await keepLabels(
       inside,
-      wanted.map((one) => {
-        const { at, hosts, ...columns } = one;
-        const before = held.get(one.name);
+      desired.map((label) => {
+        const { at, hosts, ...columns } = label;
+        const before = held.get(label.name);
         if (!before && columns.label_membership_type === "manual" && hosts === undefined)
           throw invalid(`${at}.hosts`, `a new manual label needs hosts (label ${JSON.stringify(columns.name)})`);
-        return { before, columns, members: members.get(one) };
+        return { before, columns, members: members.get(label) };
       }),
     );
   });
@@ -133,15 +134,15 @@ export async function nameHosts(
   ids: readonly number[],
 ): Promise<Map<number, string | number>> {
   const named = new Map<number, string | number>();
-  for await (const some of parts(ids)) {
-    const hosts = await store.hosts.pick(["id", "hardware_serial", "uuid"], { where: oneOf("id", some) });
-    const found = await hostsNamed(
+  for await (const batch of parts(ids)) {
+    const hosts = await store.hosts.pick(["id", "hardware_serial", "uuid"], { where: oneOf("id", batch) });
+    const hostsByName = await hostsNamed(
       store,
       hosts.flatMap(({ hardware_serial, uuid }) => [hardware_serial, uuid]),
       everything,
     );
     for (const { id, hardware_serial, uuid } of hosts) {
-      const isSole = (name: string) => found.get(name)?.ids.length === 1 && found.get(name)?.ids[0] === id;
+      const isSole = (name: string) => hostsByName.get(name)?.ids.length === 1 && hostsByName.get(name)?.ids[0] === id;
       named.set(id, [hardware_serial, uuid].find(isSole) ?? id);
     }
   }

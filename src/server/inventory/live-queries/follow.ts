@@ -137,8 +137,8 @@ async function* resultsAfter(
       order: [{ column: "place", direction: "asc" }],
       limit: BATCH_SIZE,
     });
-    for (const some of byBytes(places)) {
-      const rows = await store.campaignHosts.getMany(some.map((target) => target.id));
+    for (const batch of byBytes(places)) {
+      const rows = await store.campaignHosts.getMany(batch.map((target) => target.id));
       const byId = new Map(rows.map((row) => [row.id, row]));
       const hosts = await store.hosts.pick(["id", "hostname", "display_name"], {
         where: oneOf(
@@ -147,7 +147,7 @@ async function* resultsAfter(
         ),
       });
       const hostOf = new Map(hosts.map((host) => [host.id, host]));
-      for (const target of some) {
+      for (const target of batch) {
         const row = byId.get(target.id);
         const host = row && hostOf.get(row.host_id);
         // The host was deleted meanwhile.

@@ -110,10 +110,10 @@ export function createOutcomes(services: Deps, work: Work): Outcomes {
 
   return {
     async take(hostId, answers) {
-      const asked: Promise<null>[] = [];
+      const stored: Promise<null>[] = [];
       for (const [id, answer] of [...answers].slice(0, ANSWERS_MAX))
-        if (await work.awaits(id, hostId)) asked.push(batches.add({ id, hostId, kept: keep(answer) }));
-      await Promise.all(asked);
+        if (await work.awaits(id, hostId)) stored.push(batches.add({ id, hostId, kept: keep(answer) }));
+      await Promise.all(stored);
     },
     idle: () => batches.idle(),
   };
@@ -126,15 +126,15 @@ function within(kept: StoredResult, room: number): StoredResult {
 }
 
 function parts(items: readonly Item[]): Item[][] {
-  const made: Item[][] = [];
+  const batches: Item[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const item of items) {
     if (bytes + item.kept.bytes > BATCH_BYTES) {
-      made.push([]);
+      batches.push([]);
       bytes = 0;
     }
-    made.at(-1)!.push(item);
+    batches.at(-1)!.push(item);
     bytes += item.kept.bytes;
   }
-  return made;
+  return batches;
 }

@@ -17,12 +17,12 @@ export function createReaders(): Readers {
   return {
     add(id, keepsOpen) {
       const reader = { keepsOpen };
-      const own = byQuery.get(id) ?? new Set();
-      byQuery.set(id, own.add(reader));
+      const readers = byQuery.get(id) ?? new Set();
+      byQuery.set(id, readers.add(reader));
       if (keepsOpen) open++;
       return () => {
-        if (own.delete(reader) && keepsOpen) open--;
-        if (own.size === 0 && byQuery.get(id) === own) byQuery.delete(id);
+        if (readers.delete(reader) && keepsOpen) open--;
+        if (readers.size === 0 && byQuery.get(id) === readers) byQuery.delete(id);
       };
     },
     has: (id) => byQuery.has(id),

@@ -10,9 +10,9 @@ export async function removeCampaigns(store: ServerStore, ids: readonly number[]
     for (;;) {
       if (signal.aborted) return;
       const targets = await store.campaignHosts.pick(["id"], { where: eq("campaign_id", id), limit: BATCH_SIZE });
-      const found = targets.map((target) => target.id);
-      if (found.length > 0) await store.campaignHosts.delete(oneOf("id", found));
-      if (found.length < BATCH_SIZE) break;
+      const ids = targets.map((target) => target.id);
+      if (ids.length > 0) await store.campaignHosts.delete(oneOf("id", ids));
+      if (ids.length < BATCH_SIZE) break;
     }
     await store.campaigns.delete(eq("id", id));
   }

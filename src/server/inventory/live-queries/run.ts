@@ -71,27 +71,27 @@ const TOO_MUCH = "the reply has no room for this host's rows; run the query as P
 
 /** The results in order of arrival. */
 async function answersTo({ store }: Context, id: number) {
-  const found = await store.campaignHosts.pick(["id", "host_id", "error", "bytes"], {
+  const targets = await store.campaignHosts.pick(["id", "host_id", "error", "bytes"], {
     where: and(gt("place", placeOf(id, 0)), lt("place", placeOf(id + 1, 0))),
     order: [{ column: "place", direction: "asc" }],
   });
   let bytes = 0;
   const fitting = new Set<number>();
-  for (const one of found) {
-    bytes += one.bytes;
-    if (one.bytes > 0 && bytes <= REPLY_BYTES_MAX) fitting.add(one.id);
+  for (const target of targets) {
+    bytes += target.bytes;
+    if (target.bytes > 0 && bytes <= REPLY_BYTES_MAX) fitting.add(target.id);
   }
   const rows = await store.campaignHosts.pick(["id", "rows"], { where: oneOf("id", [...fitting]) });
-  const rowsOf = new Map(rows.map((one) => [one.id, one.rows]));
-  return found.map((one) => ({
-    host_id: one.host_id,
-    rows: [...(rowsOf.get(one.id) ?? [])],
-    error: one.bytes > 0 && !fitting.has(one.id) ? TOO_MUCH : one.error,
+  const rowsOf = new Map(rows.map((target) => [target.id, target.rows]));
+  return targets.map((target) => ({
+    host_id: target.host_id,
+    rows: [...(rowsOf.get(target.id) ?? [])],
+    error: target.bytes > 0 && !fitting.has(target.id) ? TOO_MUCH : target.error,
   }));
 }
 
-const sqlOf = (given: string | undefined): string => {
-  const sql = given?.trim() ?? "";
+const sqlOf = (text: string | undefined): string => {
+  const sql = text?.trim() ?? "";
   if (sql === "") throw badRequest("query is required", "query");
   const problem = sqlProblem(sql);
   if (problem !== null) throw badRequest(problem, "query");
@@ -100,9 +100,9 @@ const sqlOf = (given: string | undefined): string => {
 
 const unknownHost = (name: string | number) => badRequest(`host not found: ${name}`);
 
-export async function queryHost(ctx: Context, id: number, given: string | undefined): Promise<HostAnswer> {
+export async function queryHost(ctx: Context, id: number, text: string | undefined): Promise<HostAnswer> {
   await assertEnabled(ctx);
-  const sql = sqlOf(given);
+  const sql = sqlOf(text);
   const host = await ctx.store.hosts.get(id);
   if (!host) throw unknownHost(id);
   if (!may(ctx.user, "queries:run_new", host.team_id)) {
@@ -113,13 +113,9 @@ export async function queryHost(ctx: Context, id: number, given: string | undefi
   return askHost(ctx, host, sql);
 }
 
-export async function queryHostByIdentifier(
-  ctx: Context,
-  name: string,
-  given: string | undefined,
-): Promise<HostAnswer> {
+export async function queryHostByIdentifier(ctx: Context, name: string, text: string | undefined): Promise<HostAnswer> {
   await assertEnabled(ctx);
-  const sql = sqlOf(given);
+  const sql = sqlOf(text);
   const seen = or(visible(ctx, "queries:run_new"), visible(ctx, "hosts:read"), visible(ctx, "hosts:identify"));
   const host = await hostNamed(ctx, name, seen, { hasKeys: true });
   if (!host) throw unknownHost(name);

@@ -46,10 +46,10 @@ export async function savedQuery(ctx: Context, id: number): Promise<Runnable & {
 
 async function runnable(
   ctx: Context,
-  given: { readonly query?: string | null | undefined; readonly query_id?: number | null | undefined },
+  input: { readonly query?: string | null | undefined; readonly query_id?: number | null | undefined },
 ): Promise<Runnable> {
-  if (typeof given.query_id === "number") return savedQuery(ctx, given.query_id);
-  const sql = given.query?.trim() ?? "";
+  if (typeof input.query_id === "number") return savedQuery(ctx, input.query_id);
+  const sql = input.query?.trim() ?? "";
   if (sql === "") throw invalid("query", "one of query or query_id must be specified");
   if (!maySomewhere(ctx.user, "queries:run_new")) throw forbidden();
   const problem = sqlProblem(sql);
@@ -105,7 +105,7 @@ export async function startCampaign(ctx: Context, plan: Plan): Promise<CampaignR
     await notifyServers(tx, { kind: "new", id });
     return (await tx.campaigns.get(id))!;
   };
-  const made =
+  const campaign =
     hosts.length <= BATCH_SIZE
       ? await store.tx(async (tx) => {
           const { id } = await tx.campaigns.insert(row);
@@ -115,8 +115,8 @@ export async function startCampaign(ctx: Context, plan: Plan): Promise<CampaignR
       : await inParts(ctx, row, hosts.length, write, ready);
   // No targeted host is online.
   if (up.size === 0 && queueFor === null && !plan.forSocket)
-    return (await endCampaign(ctx, made.id, "answered")) ?? made;
-  return made;
+    return (await endCampaign(ctx, campaign.id, "answered")) ?? campaign;
+  return campaign;
 }
 
 const IDS_PER_QUERY = 5_000;
@@ -125,9 +125,9 @@ async function idsOf({ store }: Context, where: Predicate): Promise<number[]> {
   const ids: number[] = [];
   for (let last = 0; ; last = ids.at(-1)!) {
     const order = [{ column: "id", direction: "asc" }] as const;
-    const some = await store.hosts.pick(["id"], { where: and(where, gt("id", last)), order, limit: IDS_PER_QUERY });
-    for (const { id } of some) ids.push(id);
-    if (some.length < IDS_PER_QUERY) return ids;
+    const rows = await store.hosts.pick(["id"], { where: and(where, gt("id", last)), order, limit: IDS_PER_QUERY });
+    for (const { id } of rows) ids.push(id);
+    if (rows.length < IDS_PER_QUERY) return ids;
   }
 }
 
@@ -148,16 +148,16 @@ type CreateInput = z.output<(typeof liveQueriesApi)["create"]["body"]>;
 type StartInput = z.output<(typeof liveQueriesApi)["start"]["body"]>;
 type StartByNamesInput = z.output<(typeof liveQueriesApi)["startByNames"]["body"]>;
 
-export async function createLiveQuery(ctx: Context, given: CreateInput): Promise<LiveQuery> {
+export async function createLiveQuery(ctx: Context, input: CreateInput): Promise<LiveQuery> {
   await assertEnabled(ctx);
-  const what = await runnable(ctx, given);
-  const where = given.where?.trim() ?? "";
-  const selection = selectionOf(given.selected);
-  if (!given.selected && where === "") throw invalid("selected", "one of selected or where must be specified");
+  const what = await runnable(ctx, input);
+  const where = input.where?.trim() ?? "";
+  const selection = selectionOf(input.selected);
+  if (!input.selected && where === "") throw invalid("selected", "one of selected or where must be specified");
   // Refused instead of silently shortened, which would miss hosts that come online later.
-  if ((given.queue_until ?? 0) > QUEUE_MAX) throw invalid("queue_until", "queue_until must be at most 7d");
+  if ((input.queue_until ?? 0) > QUEUE_MAX) throw invalid("queue_until", "queue_until must be at most 7d");
   await checkNames(ctx, where);
-  const chosen = given.selected
+  const chosen = input.selected
     ? await targetsFor(ctx, selection, what.query, { strict: true })
     : runnableOn(ctx, what.query);
   const row = await startCampaign(ctx, {
@@ -165,30 +165,30 @@ export async function createLiveQuery(ctx: Context, given: CreateInput): Promise
     selection,
     where,
     targets: and(chosen, where === "" ? everything : compileWhere(where, ctx)),
-    timeout: given.timeout ?? undefined,
-    queueFor: given.queue_until ?? undefined,
+    timeout: input.timeout ?? undefined,
+    queueFor: input.queue_until ?? undefined,
   });
   return liveQueryOf(row);
 }
 
-export async function startForSocket(ctx: Context, given: StartInput): Promise<z.infer<typeof Campaign>> {
+export async function startForSocket(ctx: Context, input: StartInput): Promise<z.infer<typeof Campaign>> {
   await assertEnabled(ctx);
-  const what = await runnable(ctx, given);
-  const selection = selectionOf(given.selected);
+  const what = await runnable(ctx, input);
+  const selection = selectionOf(input.selected);
   const targets = await targetsFor(ctx, selection, what.query, { strict: true });
   return campaignOf(ctx, await startCampaign(ctx, { ...what, selection, targets, forSocket: true }));
 }
 
 /** Resolves hosts and labels by name: unknown hosts are ignored, unknown labels are an error. */
-export async function startByNames(ctx: Context, given: StartByNamesInput): Promise<z.infer<typeof Campaign>> {
+export async function startByNames(ctx: Context, input: StartByNamesInput): Promise<z.infer<typeof Campaign>> {
   await assertEnabled(ctx);
-  const what = await runnable(ctx, given);
-  const names = [...new Set((given.selected.labels ?? []).map((name) => name.normalize("NFC").trim()))];
+  const what = await runnable(ctx, input);
+  const names = [...new Set((input.selected.labels ?? []).map((name) => name.normalize("NFC").trim()))];
   const labels = await ctx.store.labels.pick(["id", "name"], { where: oneOf("name", names) });
   const unknown = names.filter((name) => !labels.some((label) => label.name === name));
   if (unknown.length > 0)
     throw badRequest(`Invalid label name(s): ${unknown.join(", ").slice(0, 1_000)}.`, "selected.labels");
-  const hosts = await namedTargets(ctx, given.selected.hosts ?? []);
+  const hosts = await namedTargets(ctx, input.selected.hosts ?? []);
   const selection = selectionOf({ hosts, labels: labels.map(({ id }) => id) });
   const targets = await targetsFor(ctx, selection, what.query, { strict: true });
   return campaignOf(ctx, await startCampaign(ctx, { ...what, selection, targets, forSocket: true }));

@@ -79,7 +79,7 @@ const framed: Framing = {
     if (text === "") return [];
     try {
       const value: unknown = JSON.parse(text);
-      return (Array.isArray(value) ? value : [value]).map((one) => (typeof one === "string" ? one : ""));
+      return (Array.isArray(value) ? value : [value]).map((frame) => (typeof frame === "string" ? frame : ""));
     } catch {
       // Invalid frames are rejected like unknown messages.
       return [""];

@@ -36,17 +36,17 @@ export class UnknownSockets {
   add(place: string, end: () => void): () => void {
     if (this.#count >= unknownSockets.all.max) this.#endOldest();
     const waiting: Waiting = { end };
-    const own = this.#waiting.get(place) ?? new Set();
-    this.#waiting.set(place, own.add(waiting));
+    const ofPlace = this.#waiting.get(place) ?? new Set();
+    this.#waiting.set(place, ofPlace.add(waiting));
     this.#count++;
     return () => this.#remove(place, waiting);
   }
 
   #remove(place: string, waiting: Waiting): void {
-    const own = this.#waiting.get(place);
-    if (!own?.delete(waiting)) return;
+    const ofPlace = this.#waiting.get(place);
+    if (!ofPlace?.delete(waiting)) return;
     this.#count--;
-    if (own.size === 0) this.#waiting.delete(place);
+    if (ofPlace.size === 0) this.#waiting.delete(place);
   }
 
   #endOldest(): void {

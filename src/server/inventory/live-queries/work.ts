@@ -102,8 +102,8 @@ export async function createWork({ store, log }: Pick<Services, "store" | "log">
   }
 
   function load(id: number): Promise<void> {
-    const known = loading.get(id);
-    if (known) return known.done;
+    const pending = loading.get(id);
+    if (pending) return pending.done;
     const entry = { done: Promise.resolve(), gone: new Set<number>(), ended: false };
     loading.set(id, entry);
     entry.done = read(id, entry).finally(() => loading.delete(id));
@@ -146,14 +146,14 @@ export async function createWork({ store, log }: Pick<Services, "store" | "log">
   async function waitingTargets(id: number): Promise<{ host_id: number; reached: boolean }[]> {
     const all: { host_id: number; reached: boolean }[] = [];
     for (let last = 0; ; ) {
-      const some = await store.campaignHosts.pick(["id", "host_id", "reached"], {
+      const batch = await store.campaignHosts.pick(["id", "host_id", "reached"], {
         where: and(eq("campaign_id", id), eq("state", "waiting"), gt("id", last)),
         order: [{ column: "id", direction: "asc" }],
         limit: TARGETS_PER_QUERY,
       });
-      for (const target of some) all.push(target);
-      if (some.length < TARGETS_PER_QUERY) return all;
-      last = some.at(-1)!.id;
+      for (const target of batch) all.push(target);
+      if (batch.length < TARGETS_PER_QUERY) return all;
+      last = batch.at(-1)!.id;
     }
   }
 
@@ -232,12 +232,12 @@ export async function createWork({ store, log }: Pick<Services, "store" | "log">
       for (const [id, hosts] of back) for (const hostId of hosts) note(id, hostId);
     },
     onChange(id, listener) {
-      const known = listeners.get(id) ?? new Set();
-      listeners.set(id, known);
-      known.add(listener);
+      const ofCampaign = listeners.get(id) ?? new Set();
+      listeners.set(id, ofCampaign);
+      ofCampaign.add(listener);
       return () => {
-        known.delete(listener);
-        if (known.size === 0 && listeners.get(id) === known) listeners.delete(id);
+        ofCampaign.delete(listener);
+        if (ofCampaign.size === 0 && listeners.get(id) === ofCampaign) listeners.delete(id);
       };
     },
     async reconcile() {
@@ -250,8 +250,8 @@ export async function createWork({ store, log }: Pick<Services, "store" | "log">
           wake(id, "end");
         }
       for (const [id, row] of now) {
-        const known = active.get(id);
-        if (known) known.mayAsk = await standingOf(store, row);
+        const campaign = active.get(id);
+        if (campaign) campaign.mayAsk = await standingOf(store, row);
       }
       for (const id of now.keys()) if (!active.has(id)) await load(id).then(() => wake(id, "reset"));
     },

@@ -14,10 +14,10 @@ export interface Selection {
   readonly teams: readonly number[];
 }
 
-export const selectionOf = (given: Partial<Selection> | null | undefined): Selection => ({
-  hosts: [...new Set(given?.hosts ?? [])],
-  labels: [...new Set(given?.labels ?? [])],
-  teams: [...new Set(given?.teams ?? [])],
+export const selectionOf = (input: Partial<Selection> | null | undefined): Selection => ({
+  hosts: [...new Set(input?.hosts ?? [])],
+  labels: [...new Set(input?.labels ?? [])],
+  teams: [...new Set(input?.teams ?? [])],
 });
 
 /**
@@ -25,14 +25,14 @@ export const selectionOf = (given: Partial<Selection> | null | undefined): Selec
  * any one of each kind.
  */
 async function picked({ store }: Pick<Context, "store">, { hosts, labels, teams }: Selection): Promise<Predicate> {
-  const found = labels.length > 0 ? await store.labels.getMany(labels) : [];
-  const builtin = found.filter(({ label_type }) => label_type === "builtin");
+  const labelRows = labels.length > 0 ? await store.labels.getMany(labels) : [];
+  const builtin = labelRows.filter(({ label_type }) => label_type === "builtin");
   const named = oneOf("id", hosts);
   if (builtin.some(({ name }) => name === ALL_HOSTS)) return everything;
   if (labels.length === 0 && teams.length === 0) return named;
   // A deleted label has no members, so it adds none to those of the other labels.
-  if (labels.length > 0 && found.length === 0) return named;
-  const regular = found.filter(({ label_type }) => label_type !== "builtin");
+  if (labels.length > 0 && labelRows.length === 0) return named;
+  const regular = labelRows.filter(({ label_type }) => label_type !== "builtin");
   return or(named, and(inAny(builtin), inAny(regular), ofTeams(teams)));
 }
 

@@ -24,17 +24,17 @@ const byName = [{ column: "name", direction: "asc" }] as const;
 const byHostname = [{ column: "hostname", direction: "asc" }] as const;
 const butNot = (ids: readonly number[]): Predicate => (ids.length === 0 ? everything : not(oneOf("id", ids)));
 
-export async function searchTargets(ctx: Context, given: Search) {
-  const query = await queryOfTargets(ctx, given.query_id);
-  const selection = selectionOf(given.selected);
-  const text = given.query?.trim() ?? "";
-  const found = await ctx.store.hosts.list({
+export async function searchTargets(ctx: Context, input: Search) {
+  const query = await queryOfTargets(ctx, input.query_id);
+  const selection = selectionOf(input.selected);
+  const text = input.query?.trim() ?? "";
+  const matches = await ctx.store.hosts.list({
     where: and(runnableOn(ctx, query), search(["hostname", "primary_ip"], text), butNot(selection.hosts)),
     order: byHostname,
     limit: HOSTS_SHOWN,
   });
   const [hosts, labels, teams, counts] = await Promise.all([
-    hostsOnWire(ctx, found),
+    hostsOnWire(ctx, matches),
     labelsFound(ctx, text, selection),
     teamsFound(ctx, text, selection),
     countSelected(ctx, selection, query),
@@ -76,19 +76,19 @@ async function countSelected(ctx: Context, selection: Selection, query: Awaited<
   };
 }
 
-export async function countTargets(ctx: Context, given: Count) {
-  const query = await queryOfTargets(ctx, given.query_id);
-  const { targets_missing_in_action: _, ...counts } = await countSelected(ctx, selectionOf(given.selected), query);
+export async function countTargets(ctx: Context, input: Count) {
+  const query = await queryOfTargets(ctx, input.query_id);
+  const { targets_missing_in_action: _, ...counts } = await countSelected(ctx, selectionOf(input.selected), query);
   return counts;
 }
 
-export async function searchHosts(ctx: Context, given: HostSearch) {
-  const query = await queryOfTargets(ctx, given.query_id);
-  const text = given.query?.trim() ?? "";
+export async function searchHosts(ctx: Context, input: HostSearch) {
+  const query = await queryOfTargets(ctx, input.query_id);
+  const text = input.query?.trim() ?? "";
   const names = search(["display_name", "hostname", "hardware_serial", "uuid", "primary_ip"], text);
   const emails = text === "" ? names : or(names, exists(hostEmails, "host_id", search(["email"], text)));
   const rows = await ctx.store.hosts.list({
-    where: and(runnableOn(ctx, query), emails, butNot(given.excluded_host_ids ?? [])),
+    where: and(runnableOn(ctx, query), emails, butNot(input.excluded_host_ids ?? [])),
     order: byHostname,
     limit: HOSTS_SHOWN,
   });

@@ -23,10 +23,13 @@ export async function translate(ctx: Context, list: TranslatorInput): Promise<Re
     const error = { name: `list.${i}.type`, reason: `type must be one of ${translatable.join(", ")}` };
     throw new ApiError(400, "Bad request", [error], { code: 3 });
   });
-  const found: Reply["list"] = [];
+  const translated: Reply["list"] = [];
   for (const { type, payload } of entries)
-    found.push({ type, payload: { identifier: payload.identifier, id: await idOf(ctx, type, payload.identifier) } });
-  return { list: found };
+    translated.push({
+      type,
+      payload: { identifier: payload.identifier, id: await idOf(ctx, type, payload.identifier) },
+    });
+  return { list: translated };
 }
 
 async function idOf(ctx: Context, kind: Kind, name: string): Promise<number> {
@@ -48,12 +51,12 @@ async function idOf(ctx: Context, kind: Kind, name: string): Promise<number> {
 }
 
 /** The caller, and users whom the caller may list. */
-async function userId(ctx: Context, given: string): Promise<number> {
-  const email = given.trim().toLowerCase();
+async function userId(ctx: Context, text: string): Promise<number> {
+  const email = text.trim().toLowerCase();
   if (email === ctx.user.email.toLowerCase()) return ctx.user.id;
   if (!maySomewhere(ctx.user, "users:list")) throw forbidden();
   const where = and(visibleUsers(ctx.user), eq("email", email));
-  return idOr(await ctx.store.users.first({ where }), "user", given);
+  return idOr(await ctx.store.users.first({ where }), "user", text);
 }
 
 function idOr(row: { id: number } | null, kind: Kind, name: string): number {

@@ -112,8 +112,8 @@ export function numberField(
       }
       const equal = byEquality(test, (word) => {
         if (none && isNone(word)) return none;
-        const wanted = numberOf(word, unit);
-        return of(eq(column, wanted), (value) => value === wanted);
+        const operand = numberOf(word, unit);
+        return of(eq(column, operand), (value) => value === operand);
       });
       if (!equal) throw refused(test, "a number", "=, !=, <, <=, >, >=, in and not in");
       return equal;
@@ -187,7 +187,7 @@ export function wordField<W extends string>(words: readonly W[], means: (word: W
   return {
     compile(test, now) {
       const equal = byEquality(test, ({ text, at }) => {
-        const word = words.find((known) => known === text.toLowerCase());
+        const word = words.find((candidate) => candidate === text.toLowerCase());
         if (word === undefined) throw new SelectorError(at, `"${text}" is none of ${words.join(", ")}`);
         return means(word, now);
       });

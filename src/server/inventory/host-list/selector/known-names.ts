@@ -36,7 +36,7 @@ export async function checkNames(ctx: Deps, text: string | undefined, parameter 
 async function unknownLabel({ store }: Deps, words: readonly Word[]): Promise<SelectorError | null> {
   if (words.length === 0) return null;
   const namesOf = async (where: Predicate) => (await store.labels.pick(["name"], { where })).map(({ name }) => name);
-  const known = new Set(
+  const labelNames = new Set(
     await namesOf(
       oneOf(
         "name",
@@ -44,7 +44,7 @@ async function unknownLabel({ store }: Deps, words: readonly Word[]): Promise<Se
       ),
     ),
   );
-  const missing = words.find(({ text }) => !known.has(trimmed(text)));
+  const missing = words.find(({ text }) => !labelNames.has(trimmed(text)));
   return missing ? noSuch("label", missing, await namesOf(everything)) : null;
 }
 
@@ -52,8 +52,8 @@ async function unknownTeam(ctx: Deps, words: readonly Word[]): Promise<SelectorE
   const others = words.filter(({ text }) => nameKey(trimmed(text)) !== NO_TEAM);
   if (others.length === 0) return null;
   const teams = await ctx.store.teams.pick(["name", "name_key"], { where: visible(ctx, "hosts:list", "id") });
-  const known = new Set(teams.map(({ name_key }) => name_key));
-  const missing = others.find(({ text }) => !known.has(nameKey(trimmed(text))));
+  const teamKeys = new Set(teams.map(({ name_key }) => name_key));
+  const missing = others.find(({ text }) => !teamKeys.has(nameKey(trimmed(text))));
   return missing
     ? noSuch(
         "team",
@@ -63,21 +63,21 @@ async function unknownTeam(ctx: Deps, words: readonly Word[]): Promise<SelectorE
     : null;
 }
 
-function noSuch(kind: string, { text, at }: Word, known: readonly string[]): SelectorError {
-  return new SelectorError(at, `there is no ${kind} "${text}"${hint(text, known)}`);
+function noSuch(kind: string, { text, at }: Word, candidates: readonly string[]): SelectorError {
+  return new SelectorError(at, `there is no ${kind} "${text}"${hint(text, candidates)}`);
 }
 
 function namedIn(expression: Expression): NamesInText {
-  const found: NamesInText = { labels: [], teams: [] };
-  const look = (one: Expression): void => {
-    if (one.kind === "and" || one.kind === "or") for (const part of one.parts) look(part);
-    else if (one.kind === "not") look(one.part);
-    else if (one.kind === "test" && one.operator !== "~") {
-      const field = one.field.text.toLowerCase();
-      const into = field === "label" ? found.labels : field === "team" ? found.teams : null;
-      into?.push(...one.values.filter((value) => !isNone(value)));
+  const names: NamesInText = { labels: [], teams: [] };
+  const look = (operand: Expression): void => {
+    if (operand.kind === "and" || operand.kind === "or") for (const part of operand.parts) look(part);
+    else if (operand.kind === "not") look(operand.part);
+    else if (operand.kind === "test" && operand.operator !== "~") {
+      const field = operand.field.text.toLowerCase();
+      const into = field === "label" ? names.labels : field === "team" ? names.teams : null;
+      into?.push(...operand.values.filter((value) => !isNone(value)));
     }
   };
   look(expression);
-  return found;
+  return names;
 }

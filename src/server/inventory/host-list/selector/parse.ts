@@ -53,7 +53,7 @@ const bare = /[^\s()=!<>~,"']+/uy;
 const blank = /\s+/uy;
 
 function tokens(text: string): Token[] {
-  const found: Token[] = [];
+  const parsed: Token[] = [];
   let at = 0;
   while (at < text.length) {
     blank.lastIndex = at;
@@ -64,21 +64,21 @@ function tokens(text: string): Token[] {
     }
     const token = signAt(text, at) ?? quotedAt(text, at) ?? bareAt(text, at);
     if (!token) throw new SelectorError(at, `${[...text.slice(at)][0]} is not understood`);
-    found.push(token);
+    parsed.push(token);
     at = token.end;
   }
-  return [...found, { kind: "end", text: "", quoted: false, at: text.length, end: text.length }];
+  return [...parsed, { kind: "end", text: "", quoted: false, at: text.length, end: text.length }];
 }
 
 function signAt(text: string, at: number): Token | null {
-  const sign = SIGNS.find((known) => text.startsWith(known, at));
+  const sign = SIGNS.find((candidate) => text.startsWith(candidate, at));
   return sign === undefined ? null : { kind: "sign", text: sign, quoted: false, at, end: at + sign.length };
 }
 
 function bareAt(text: string, at: number): Token | null {
   bare.lastIndex = at;
-  const found = bare.exec(text);
-  return found && { kind: "word", text: found[0], quoted: false, at, end: at + found[0].length };
+  const match = bare.exec(text);
+  return match && { kind: "word", text: match[0], quoted: false, at, end: at + match[0].length };
 }
 
 /** Reads text in single or double quotes. A backslash escapes the next character. */
@@ -127,9 +127,9 @@ class Parser {
     return this.#next.kind === "sign" && this.#next.text === sign;
   }
 
-  #unexpected(wanted: string): SelectorError {
+  #unexpected(expected: string): SelectorError {
     const { kind, text, at } = this.#next;
-    return new SelectorError(at, `expected ${wanted} but found ${kind === "end" ? "the end" : `"${text}"`}`);
+    return new SelectorError(at, `expected ${expected} but found ${kind === "end" ? "the end" : `"${text}"`}`);
   }
 
   #close(): Token {
@@ -138,7 +138,7 @@ class Parser {
   }
 
   #either(): Expression {
-    return this.#chain("or", () => this.#chain("and", () => this.#one()));
+    return this.#chain("or", () => this.#chain("and", () => this.#operand()));
   }
 
   #chain(kind: "and" | "or", part: () => Expression): Expression {
@@ -151,7 +151,7 @@ class Parser {
     return parts.length === 1 ? first! : { kind, parts, at: first!.at, end: parts.at(-1)!.end };
   }
 
-  #one(): Expression {
+  #operand(): Expression {
     if (++this.#depth > MAX_DEPTH) throw new SelectorError(this.#next.at, `nested deeper than ${MAX_DEPTH} levels`);
     const expression = this.#oneHere();
     this.#depth--;
@@ -162,7 +162,7 @@ class Parser {
     const { at } = this.#next;
     if (this.#isWord("not")) {
       this.#take();
-      const part = this.#one();
+      const part = this.#operand();
       return { kind: "not", part, at, end: part.end };
     }
     if (this.#isSign("(")) {

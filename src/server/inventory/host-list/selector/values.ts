@@ -58,8 +58,8 @@ export function instantOf(word: Word, now: number): { readonly age: boolean; rea
   const zoned = word.text.length <= 10 || /(Z|[+-]\d{2}:\d{2})$/i.test(word.text) ? word.text : `${word.text}Z`;
   const at = dated ? Date.parse(zoned) : Number.NaN;
   if (Number.isNaN(at) || at < Date.UTC(1, 0, 1)) {
-    const wanted = "a duration such as 7d, or a time such as 2026-01-31 or 2026-01-31T08:00:00Z";
-    throw new SelectorError(word.at, `"${word.text}" is not ${wanted}`);
+    const expected = "a duration such as 7d, or a time such as 2026-01-31 or 2026-01-31T08:00:00Z";
+    throw new SelectorError(word.at, `"${word.text}" is not ${expected}`);
   }
   return { age: false, at };
 }
