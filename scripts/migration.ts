@@ -61,11 +61,11 @@ async function main(args: readonly string[]): Promise<void> {
       await migrate(client, {}, migrations);
       return describeSchema(client);
     });
-    const wanted = await withDatabase("declared", async (client) => {
+    const declared = await withDatabase("declared", async (client) => {
       await create(client, tables);
       return describeSchema(client);
     });
-    const { quick, slow } = evolve(tables, now, wanted);
+    const { quick, slow } = evolve(tables, now, declared);
     let number = migrations.at(-1)?.number ?? 0;
     if (quick.length > 0) console.log(write({ number: ++number, name, transactional: true, statements: quick }));
     if (slow.length > 0)

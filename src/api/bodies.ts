@@ -153,7 +153,7 @@ const stored = (limit: number) =>
 const inMemory = (limit: number) =>
   z.custom<FileBytes>(isFile).meta(binary(limit)) as unknown as z.ZodType<FileBytes, UploadSource>;
 
-const one = { most: 1, isRequired: true, isList: false } as const;
+const singleFile = { most: 1, isRequired: true, isList: false } as const;
 
 /** Bytes that the handler reads while they arrive. Other bodies are in memory when it is called. */
 export const stream = ({ limit, type }: { limit: number; type: string }) => {
@@ -165,20 +165,20 @@ export const stream = ({ limit, type }: { limit: number; type: string }) => {
 /** A file that is stored while it arrives, whatever its size. */
 export const file = ({ limit }: { limit: number }) => ({
   schema: stored(limit),
-  part: { ...one, limit, isStored: true },
+  part: { ...singleFile, limit, isStored: true },
 });
 export const optionalFile = ({ limit }: { limit: number }) => ({
   schema: stored(limit).optional(),
-  part: { ...one, isRequired: false, limit, isStored: true },
+  part: { ...singleFile, isRequired: false, limit, isStored: true },
 });
 /** A small file, which the handler gets as bytes. */
 export const smallFile = ({ limit }: { limit: number }) => ({
   schema: inMemory(limit),
-  part: { ...one, limit, isStored: false },
+  part: { ...singleFile, limit, isStored: false },
 });
 export const optionalSmallFile = ({ limit }: { limit: number }) => ({
   schema: inMemory(limit).optional(),
-  part: { ...one, isRequired: false, limit, isStored: false },
+  part: { ...singleFile, isRequired: false, limit, isStored: false },
 });
 /** Any number of small files with the same name, at least one. */
 export const smallFiles = ({ limit, most }: { limit: number; most: number }) => ({

@@ -23,11 +23,11 @@ export function cleanPattern(text: string): string {
 }
 
 /** A trailing `*` matches any number of segments, any other `*` exactly one. Parameter names do not matter. */
-function fits(wanted: readonly string[], path: string): boolean {
+function fits(pattern: readonly string[], path: string): boolean {
   const parts = path.slice(1).split("/");
-  const open = wanted.at(-1) === "*";
-  if (open ? parts.length < wanted.length : parts.length !== wanted.length) return false;
-  return wanted.every((part, i) => part === "*" || part === parts[i] || (part[0] === ":" && parts[i]![0] === ":"));
+  const open = pattern.at(-1) === "*";
+  if (open ? parts.length < pattern.length : parts.length !== pattern.length) return false;
+  return pattern.every((part, i) => part === "*" || part === parts[i] || (part[0] === ":" && parts[i]![0] === ":"));
 }
 
 /** Whether the pattern matches the endpoint by any of its paths. What `reveals` secrets must be named without `*`. */
@@ -35,7 +35,7 @@ export function namesEndpoint(text: string, { method, path, aliases, reveals }: 
   const parsed = parsePattern(text);
   if (!parsed || (parsed.method !== "*" && parsed.method !== method)) return false;
   if (reveals && (parsed.method === "*" || parsed.parts.includes("*"))) return false;
-  return [path, ...aliases].some((one) => fits(parsed.parts, one));
+  return [path, ...aliases].some((candidate) => fits(parsed.parts, candidate));
 }
 
 /**
@@ -45,15 +45,15 @@ export function namesEndpoint(text: string, { method, path, aliases, reveals }: 
 export function findEndpoint<E extends AnyEndpoint>(text: string, all: readonly E[]): E | undefined {
   const parsed = parsePattern(text);
   if (!parsed) return undefined;
-  const of = ({ method, path, aliases }: E, same: (part: string, own: string) => boolean) =>
+  const of = ({ method, path, aliases }: E, same: (part: string, textPart: string) => boolean) =>
     method === parsed.method &&
-    [path, ...aliases].some((one) => {
-      const own = one.slice(1).split("/");
-      return own.length === parsed.parts.length && own.every((part, i) => same(part, parsed.parts[i]!));
+    [path, ...aliases].some((candidate) => {
+      const parts = candidate.slice(1).split("/");
+      return parts.length === parsed.parts.length && parts.every((part, i) => same(part, parsed.parts[i]!));
     });
-  const exact = all.find((one) => of(one, (part, own) => part === own));
+  const exact = all.find((endpoint) => of(endpoint, (part, textPart) => part === textPart));
   if (exact) return exact;
-  const found = all.filter((one) => of(one, (part, own) => part === own || part[0] === ":"));
+  const matches = all.filter((endpoint) => of(endpoint, (part, textPart) => part === textPart || part[0] === ":"));
   const parameters = ({ path }: E) => path.split(":").length;
-  return found.sort((a, b) => parameters(a) - parameters(b))[0];
+  return matches.sort((a, b) => parameters(a) - parameters(b))[0];
 }

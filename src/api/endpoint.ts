@@ -147,21 +147,21 @@ export function endpoint<
   P extends z.ZodType = typeof noParams,
   Q extends z.ZodType = typeof noParams,
   B extends z.ZodType = typeof noBody,
->(given: EndpointInput<P, Q, B, R>): Endpoint<P, Q, B, R> {
-  const { takes, schema, limit } = bodyOf(given.body);
-  const bodyLimit = given.bodyLimit ?? limit ?? JSON_LIMIT;
-  if (takes.kind === "multipart" && given.access === "none")
-    throw new Error(`${given.path}: files are stored only for callers who have signed in`);
+>(input: EndpointInput<P, Q, B, R>): Endpoint<P, Q, B, R> {
+  const { takes, schema, limit } = bodyOf(input.body);
+  const bodyLimit = input.bodyLimit ?? limit ?? JSON_LIMIT;
+  if (takes.kind === "multipart" && input.access === "none")
+    throw new Error(`${input.path}: files are stored only for callers who have signed in`);
   return {
     root: false,
     exact: false,
     tier: "free",
     status: 200,
-    otherStatus: isDownload(given) ? [206] : [],
+    otherStatus: isDownload(input) ? [206] : [],
     stability: "stable",
     // A missing or wrong part makes the request malformed, as a missing file does.
     strict: takes.kind === "multipart",
-    hasHead: isDownload(given),
+    hasHead: isDownload(input),
     aliases: [],
     produces: null,
     mediaType: JSON_TYPE,
@@ -170,20 +170,20 @@ export function endpoint<
     reveals: false,
     purpose: "other",
     headers: noParams,
-    strangerLimit: given.access === "none" ? Math.min(bodyLimit, STRANGER_LIMIT) : bodyLimit,
-    ...given,
+    strangerLimit: input.access === "none" ? Math.min(bodyLimit, STRANGER_LIMIT) : bodyLimit,
+    ...input,
     bodyLimit,
     takes,
-    hasBody: given.body !== undefined,
-    params: (given.params ?? noParams) as P,
-    query: (given.query ?? noParams) as Q,
+    hasBody: input.body !== undefined,
+    params: (input.params ?? noParams) as P,
+    query: (input.query ?? noParams) as Q,
     body: (schema ?? noBody) as B,
   };
 }
 
-function bodyOf<B extends z.ZodType>(given: B | Body<B> | undefined): { takes: Takes; schema?: B; limit?: number } {
-  if (given === undefined) return { takes: { kind: "json" } };
-  return "takes" in given ? given : { takes: { kind: "json" }, schema: given };
+function bodyOf<B extends z.ZodType>(body: B | Body<B> | undefined): { takes: Takes; schema?: B; limit?: number } {
+  if (body === undefined) return { takes: { kind: "json" } };
+  return "takes" in body ? body : { takes: { kind: "json" }, schema: body };
 }
 
 /** Whether clients may request a part of the reply. */
@@ -200,11 +200,11 @@ export function protocolEndpoint<
   B extends z.ZodType = typeof noBody,
 >({
   paths: [path, ...aliases],
-  ...given
+  ...input
 }: Omit<EndpointInput<P, Q, B, R>, "path" | "aliases" | "root" | "access" | "dryRun"> & {
   paths: readonly [string, ...string[]];
 }): Endpoint<P, Q, B, R> {
-  return { ...endpoint<R, P, Q, B>({ ...given, access: "none", path, aliases, dryRun: OF_AGENTS }), exact: true };
+  return { ...endpoint<R, P, Q, B>({ ...input, access: "none", path, aliases, dryRun: OF_AGENTS }), exact: true };
 }
 
 /** The paths of a protocol that stand among those of the API: the current version first. */

@@ -37,8 +37,10 @@ export const plainIssues = (issues: readonly Issue[]): Issue[] => issues.flatMap
 function plainIssue(issue: Issue): Issue[] {
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return [issue];
   const forms = issue.errors.map(plainIssues);
-  const near = forms.filter((form) => !form.some(isOfOtherType)).sort((one, other) => depthOf(other) - depthOf(one));
-  return (near[0] ?? typesOf(issue, forms)).map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
+  const near = forms
+    .filter((form) => !form.some(isOfOtherType))
+    .sort((candidate, other) => depthOf(other) - depthOf(candidate));
+  return (near[0] ?? typesOf(issue, forms)).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
 const isOfOtherType = ({ code, path }: Issue): boolean => code === "invalid_type" && path.length === 0;
@@ -48,7 +50,7 @@ const depthOf = (form: readonly Issue[]): number => Math.max(...form.map(({ path
 function typesOf({ input }: Issue, forms: readonly Issue[][]): Issue[] {
   const [first] = forms[0]!;
   if (input === undefined) return [first!];
-  const types = forms.flat().flatMap((one) => (one.code === "invalid_type" ? [aType(one.expected)] : []));
+  const types = forms.flat().flatMap((inner) => (inner.code === "invalid_type" ? [aType(inner.expected)] : []));
   return [{ code: "custom", message: `must be ${[...new Set(types)].join(" or ")}`, path: [], input }];
 }
 

@@ -19,9 +19,9 @@ export function openApiDocument(version: string, endpoints = allEndpoints): Json
   for (const { name, group, endpoint } of endpoints) {
     const described = operation(name, group, endpoint);
     const method = endpoint.method.toLowerCase();
-    const add = (path: string, one: Json) => {
+    const add = (path: string, pathOperation: Json) => {
       const at = (endpoint.root ? path : `/svc${path}`).replace(/:(\w+)/g, "{$1}");
-      paths[at] = { ...paths[at], [method]: one };
+      paths[at] = { ...paths[at], [method]: pathOperation };
       return at;
     };
     const original = add(endpoint.path, described);
@@ -190,7 +190,7 @@ function refusals(endpoint: AnyEndpoint): Json {
 
 const hasPremiumParameter = ({ query }: AnyEndpoint): boolean =>
   Object.values((schemaOf(query, "input").properties ?? {}) as Record<string, Json>).some(
-    (one) => one["x-premium"] === true,
+    (parameter) => parameter["x-premium"] === true,
   );
 
 function accessText({ access }: AnyEndpoint): Json | string {

@@ -55,9 +55,9 @@ function describe(schema: z.ZodType): FieldSchema {
   const def = schema.def as unknown as { type: string; innerType?: z.ZodType; in?: z.ZodType; entries?: object };
   const inner = def.innerType ?? (def.type === "pipe" ? def.in : undefined);
   const below = inner ? describe(inner) : {};
-  const own = (schema.meta() ?? {}) as FieldSchema;
-  const options = own.enum ?? (def.type === "enum" ? Object.keys(def.entries ?? {}) : undefined);
-  return { ...below, ...own, ...(options === undefined ? {} : { options }) };
+  const ownMeta = (schema.meta() ?? {}) as FieldSchema;
+  const options = ownMeta.enum ?? (def.type === "enum" ? Object.keys(def.entries ?? {}) : undefined);
+  return { ...below, ...ownMeta, ...(options === undefined ? {} : { options }) };
 }
 
 export const hasQueryField = (endpoint: AnyEndpoint, name: string): boolean =>

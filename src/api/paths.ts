@@ -17,7 +17,7 @@ export const servedPaths = ({ path, aliases, root, exact }: Required<Path> & { a
   const paths = [path, ...aliases];
   if (exact) return paths;
   return [
-    ...versions.flatMap((version) => paths.map((one) => fullPath({ root, path: one }, version))),
+    ...versions.flatMap((version) => paths.map((form) => fullPath({ root, path: form }, version))),
     ...(root ? [`/api${path}`] : []),
   ];
 };

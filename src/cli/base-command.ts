@@ -122,7 +122,7 @@ export abstract class BaseCommand extends Command {
     // A jq expression applies to JSON, so --jq without -o implies JSON output.
     const text = typeof output === "string" ? output : typeof jq === "string" ? "json" : this.io.env.SVC_OUTPUT;
     if (text === undefined || text === "") return "table";
-    const format = formats.find((known) => known === text);
+    const format = formats.find((candidate) => candidate === text);
     if (!format) throw usage(`SVC_OUTPUT: ${text} is not an output format`, `Formats: ${formats.join(", ")}`);
     return format;
   }
@@ -291,21 +291,21 @@ export abstract class BaseCommand extends Command {
   async confirmTyped(question: string, expected: string): Promise<void> {
     if (this.triesOut) return;
     const { confirm } = this.common;
-    let given = typeof confirm === "string" ? confirm : undefined;
-    if (given === undefined) {
+    let typed = typeof confirm === "string" ? confirm : undefined;
+    if (typed === undefined) {
       if (!this.interactive)
         throw usage(`not confirmed: ${question}`, `Give --confirm ${expected} to confirm without a terminal.`);
-      given = await this.io.ask.text(`${question} Type ${expected} to confirm:`);
+      typed = await this.io.ask.text(`${question} Type ${expected} to confirm:`);
     }
-    if (given.trim() !== expected) {
-      throw usage(`the confirmation is ${given.trim()} instead of ${expected}; nothing was changed`);
+    if (typed.trim() !== expected) {
+      throw usage(`the confirmation is ${typed.trim()} instead of ${expected}; nothing was changed`);
     }
   }
 
   /** Lists the hosts that a plan is about. */
   #logTargets(targets: readonly unknown[]): void {
-    const named = targets.filter((one): one is { id: number; display_name: string } =>
-      ["id", "display_name"].every((key) => typeof one === "object" && one !== null && key in one),
+    const named = targets.filter((target): target is { id: number; display_name: string } =>
+      ["id", "display_name"].every((key) => typeof target === "object" && target !== null && key in target),
     );
     for (const { id, display_name } of named.slice(0, MAX_LISTED_TARGETS))
       this.log(`  ${printable(display_name)} (${id})`);

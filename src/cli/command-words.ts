@@ -87,7 +87,7 @@ const columnOfText = (text: string, line: number, column: number): number =>
   text
     .split("\n")
     .slice(0, line - 1)
-    .reduce((sum, one) => sum + [...one].length + 1, column);
+    .reduce((sum, above) => sum + [...above].length + 1, column);
 
 /** The line of the expression with a caret below the column, which counts characters from 1. */
 export function pointAt(expression: string, column: number): string {

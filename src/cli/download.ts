@@ -89,7 +89,7 @@ async function hashStart(file: FileHandle, size: number, hash: Hash | null): Pro
 }
 
 function check(hash: Hash | null, { sha256 }: Remote, what: string): void {
-  const found = hash?.digest("hex") ?? null;
-  if (found !== sha256)
-    throw failed(`${what} has the SHA-256 digest ${found} instead of ${sha256}`, "Download it again with --force.");
+  const digest = hash?.digest("hex") ?? null;
+  if (digest !== sha256)
+    throw failed(`${what} has the SHA-256 digest ${digest} instead of ${sha256}`, "Download it again with --force.");
 }

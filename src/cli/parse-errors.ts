@@ -26,10 +26,10 @@ export function wrongOf(error: Error): Wrong {
   const { input } = ("parse" in error ? (error.parse as Parse) : {}) ?? {};
   if (isNamed(error, "RequiredArgsError") && "args" in error) return missingArgs(error.args as Taker[]);
   if (isNamed(error, "UnexpectedArgsError") && "args" in error) {
-    const given = (error.args as string[]).join(" ");
+    const words = (error.args as string[]).join(" ");
     const takes = Object.values(input?.args ?? {}).map(({ name }) => name.toUpperCase());
     return {
-      message: `unexpected argument: ${given}`,
+      message: `unexpected argument: ${words}`,
       hint: takes.length === 0 ? "The command has no arguments." : `Its arguments are ${takes.join(" ")}.`,
     };
   }
@@ -53,7 +53,7 @@ function missingArgs(args: readonly Taker[]): Wrong {
   const names = args.map(({ name }) => name.toUpperCase());
   const about = args
     .filter(({ description }) => description)
-    .map((one) => `${one.name.toUpperCase()}: ${one.description}`);
+    .map((arg) => `${arg.name.toUpperCase()}: ${arg.description}`);
   return {
     message: `${names.join(" and ")} ${names.length === 1 ? "is" : "are"} required.`,
     ...(about.length === 0 ? {} : { hint: `${about.join("; ")}.` }),
@@ -73,12 +73,13 @@ const listed = (names: string): string => names.replace(/, (?=[^,]*$)/, " and ")
 function flagReason(reason: string, flags: Readonly<Record<string, Taker>>): string {
   const [, required] = /^Missing required flag (.+)$/.exec(reason) ?? [];
   if (required !== undefined) return `${typed(required, flags)} is required.`;
-  const [, one, other] = /^--([\w-]+)(?:=.*)? cannot also be provided when using --([\w-]+)/.exec(reason) ?? [];
-  if (other !== undefined) return `--${one} and --${other} cannot be given together`;
+  const [, first, other] = /^--([\w-]+)(?:=.*)? cannot also be provided when using --([\w-]+)/.exec(reason) ?? [];
+  if (other !== undefined) return `--${first} and --${other} cannot be given together`;
   const [, needing, needed] = /^All of the following must be provided when using --([\w-]+): (.+)$/.exec(reason) ?? [];
   if (needed !== undefined) return `--${needing} needs ${listed(needed)}`;
-  const [, some, which] = /^(Exactly|At least) one of the following must be provided: (.+)$/.exec(reason) ?? [];
-  if (which !== undefined) return `${some === "Exactly" ? "exactly" : "at least"} one of ${listed(which)} is required`;
+  const [, amount, which] = /^(Exactly|At least) one of the following must be provided: (.+)$/.exec(reason) ?? [];
+  if (which !== undefined)
+    return `${amount === "Exactly" ? "exactly" : "at least"} one of ${listed(which)} is required`;
   return reason;
 }
 

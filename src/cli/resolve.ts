@@ -36,8 +36,8 @@ function requireName(text: string, what: string): void {
 export async function resolveHost(caller: Caller, text: string): Promise<Host> {
   requireName(text, "host");
   if (isId(text)) {
-    const found = await orNull(caller.call(hostsApi.get, { params: { id: text }, query: { exclude_software: true } }));
-    if (found) return found.host;
+    const reply = await orNull(caller.call(hostsApi.get, { params: { id: text }, query: { exclude_software: true } }));
+    if (reply) return reply.host;
   }
   const named = await hostIdentified(caller, text);
   if (named) {
@@ -107,13 +107,13 @@ async function hostsWith(
 export async function resolveTeam(caller: Caller, text: string): Promise<Team> {
   requireName(text, "team");
   if (isId(text)) {
-    const found = await orNull(caller.call(teamsApi.get, { params: { id: text } }));
-    if (found) return found.team;
+    const reply = await orNull(caller.call(teamsApi.get, { params: { id: text } }));
+    if (reply) return reply.team;
   }
   const { teams } = await caller.call(teamsApi.list, {});
-  const found =
+  const match =
     teams.find(({ name }) => name === text) ?? only(teams, ({ name }) => name.toLowerCase() === text.toLowerCase());
-  if (found) return found;
+  if (match) return match;
   const near = nearest(
     text,
     teams.map(({ name }) => name),
@@ -129,11 +129,11 @@ export async function resolveLabel(caller: Caller, text: string): Promise<{ id: 
   requireName(text, "label");
   const { labels } = await caller.call(labelsApi.summary, {});
   const name = text.normalize("NFC").trim();
-  const found =
+  const match =
     (isId(text) ? labels.find(({ id }) => id === Number(text)) : undefined) ??
     labels.find((label) => label.name === name) ??
     only(labels, (label) => label.name.toLowerCase() === name.toLowerCase());
-  if (found) return { id: found.id, name: found.name };
+  if (match) return { id: match.id, name: match.name };
   const near = nearest(
     text,
     labels.map((label) => label.name),
@@ -147,16 +147,16 @@ export async function resolveLabel(caller: Caller, text: string): Promise<{ id: 
 export async function resolveQuery(caller: Caller, text: string, teamId?: number): Promise<Query> {
   requireName(text, "query");
   if (isId(text)) {
-    const found = await orNull(caller.call(queriesApi.get, { params: { id: text } }));
-    if (found) return found.query;
+    const reply = await orNull(caller.call(queriesApi.get, { params: { id: text } }));
+    if (reply) return reply.query;
   }
   const name = text.normalize("NFC").trim();
   const scope = teamId === undefined ? {} : { team_id: teamId };
   const { queries } = await caller.call(queriesApi.list, { query: { ...scope, query: name } });
-  const found =
+  const match =
     queries.find((query) => query.name === name) ??
     only(queries, (query) => query.name.toLowerCase() === name.toLowerCase());
-  if (found) return found;
+  if (match) return match;
   throw notFound(
     `there is no query ${text}${teamId === undefined ? "" : " of that team"}`,
     "`svc queries list` shows the global ones, `svc queries list --team TEAM` those of a team. An id finds any of them.",
@@ -166,12 +166,12 @@ export async function resolveQuery(caller: Caller, text: string, teamId?: number
 export async function resolvePack(caller: Caller, text: string): Promise<Pack> {
   requireName(text, "pack");
   if (isId(text)) {
-    const found = await orNull(caller.call(packsApi.get, { params: { id: text } }));
-    if (found) return found.pack;
+    const reply = await orNull(caller.call(packsApi.get, { params: { id: text } }));
+    if (reply) return reply.pack;
   }
   const name = text.normalize("NFC").trim();
-  const found = (await caller.call(packsApi.list, {})).packs.find((pack) => pack.name === name);
-  if (found) return found;
+  const match = (await caller.call(packsApi.list, {})).packs.find((pack) => pack.name === name);
+  if (match) return match;
   throw notFound(`there is no pack ${text}`, "`svc packs list` shows them.");
 }
 
@@ -179,8 +179,8 @@ export async function resolveUser(caller: Caller, text: string): Promise<User> {
   requireName(text, "user");
   if (text === "me") return (await caller.call(usersApi.me, {})).user;
   if (isId(text)) {
-    const found = await orNull(caller.call(usersApi.get, { params: { id: text } }));
-    if (found) return found.user;
+    const reply = await orNull(caller.call(usersApi.get, { params: { id: text } }));
+    if (reply) return reply.user;
   }
   const users = await usersLike(caller, text);
   const byEmail = users.find(({ email }) => email.toLowerCase() === text.toLowerCase());
@@ -209,6 +209,6 @@ async function usersLike(caller: Caller, text: string): Promise<readonly User[]>
 }
 
 function only<T>(rows: readonly T[], test: (row: T) => boolean): T | undefined {
-  const found = rows.filter(test);
-  return found.length === 1 ? found[0] : undefined;
+  const matches = rows.filter(test);
+  return matches.length === 1 ? matches[0] : undefined;
 }

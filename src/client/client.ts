@@ -116,11 +116,11 @@ export class ApiClient {
 
   /** Sends one request, with retries if they are safe. Returns replies of any status. */
   async raw(method: string, path: string, call: RawCall = {}): Promise<RawReply> {
-    const { dryRun, ...given } = call;
+    const { dryRun, ...request } = call;
     const triesOut = dryRun ?? (this.#options.dryRun === true && method !== "GET");
     if (triesOut) await this.#requireDryRun();
     const headers = triesOut ? { ...call.headers, [DRY_RUN]: "true" } : call.headers;
-    const reply = await this.#request(method, path, { ...given, headers });
+    const reply = await this.#request(method, path, { ...request, headers });
     if (triesOut && reply.status >= 200 && reply.status <= 299) {
       // Servers of different versions may share an address, so another one than the one that was checked may have
       // replied.
@@ -137,8 +137,8 @@ export class ApiClient {
     if (this.#hasDryRun !== true) throw new DryRunNotSupported(false);
   }
 
-  async #request(method: string, path: string, given: CallInput): Promise<RawReply> {
-    const { query, upload, signal } = given;
+  async #request(method: string, path: string, input: CallInput): Promise<RawReply> {
+    const { query, upload, signal } = input;
     const url = `${this.serverUrl}${path}${queryString(query)}`;
     const stop = anySignal(signal, this.#options.signal);
     const canRepeat = upload === undefined || upload.canRepeat;
@@ -147,8 +147,8 @@ export class ApiClient {
       let reply: HttpReply;
       let content: Pick<RawReply, "text" | "bytes">;
       try {
-        reply = await this.#send(url, this.#init(method, given, stop));
-        content = given.wantsBytes ? await bytesOf(reply) : { text: await reply.text() };
+        reply = await this.#send(url, this.#init(method, input, stop));
+        content = input.wantsBytes ? await bytesOf(reply) : { text: await reply.text() };
       } catch (error) {
         stop?.throwIfAborted();
         if (attempt < tries && canRepeat && idempotent.has(method) && isConnectionLoss(error)) {
@@ -239,11 +239,11 @@ export class ApiClient {
       const rows = part.slice(0, limit - count);
       count += part.length;
       last = part.at(-1);
-      const known = hasNext(reply) !== null;
+      const isCertain = hasNext(reply) !== null;
       const next = isPaged && part.length > 0 && (hasNext(reply) ?? part.length >= perPage);
       // If the reply does not contain whether there are more rows, the next page shows it.
-      const ends = count > limit || !next || (count === limit && known);
-      yield { rows, more: count > limit || (count === limit && known && next) };
+      const ends = count > limit || !next || (count === limit && isCertain);
+      yield { rows, more: count > limit || (count === limit && isCertain && next) };
       if (ends) return;
     }
   }
@@ -256,12 +256,12 @@ export class ApiClient {
     limit = Number.POSITIVE_INFINITY,
   ): Promise<{ rows: RowOf<ReplyOf<E>[K]>[]; more: boolean }> {
     const all: RowOf<ReplyOf<E>[K]>[] = [];
-    let some = false;
+    let hasMore = false;
     for await (const { rows, more } of this.pages(endpoint, input, key, limit)) {
       for (const row of rows) all.push(row);
-      some = more;
+      hasMore = more;
     }
-    return { rows: all, more: some };
+    return { rows: all, more: hasMore };
   }
 
   #init(method: string, { body, upload, onSent, headers: more, isSlow }: CallInput, signal: AbortSignal | undefined) {
@@ -292,7 +292,7 @@ export class ApiClient {
     // Another way to send may collect the chunks.
     const reuses = this.#options.send === undefined;
     const wire = {
-      call: ((...given) => this.call(...given)) as ApiClient["call"],
+      call: ((...args) => this.call(...args)) as ApiClient["call"],
       retry,
       reuses,
       pieces: this.#pieces,
@@ -366,7 +366,7 @@ export function queryString(query: Record<string, unknown> | undefined): string 
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query ?? {})) {
     if (value === undefined || value === null) continue;
-    for (const one of Array.isArray(value) ? value : [value]) search.append(key, String(one));
+    for (const element of Array.isArray(value) ? value : [value]) search.append(key, String(element));
   }
   const text = search.toString();
   return text === "" ? "" : `?${text}`;

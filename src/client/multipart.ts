@@ -36,29 +36,29 @@ function isLarge({ files }: Multipart, field: string, value: unknown): boolean {
  */
 function multipartBody(takes: Multipart, fields: Readonly<Record<string, unknown>>): UploadBody {
   const boundary = `svc-${randomUUID()}`;
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+  const sentFields = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   const isFile = ([name, value]: [string, unknown]) => name in takes.files && typeof value !== "string";
-  const texts = given
+  const texts = sentFields
     .filter((field) => !isFile(field))
     .flatMap(([name, value]) =>
-      valuesOf(value).map((one) => ({ head: head(boundary, name), text: `${fieldText(one)}\r\n` })),
+      valuesOf(value).map((element) => ({ head: head(boundary, name), text: `${fieldText(element)}\r\n` })),
     );
-  const files = given
+  const files = sentFields
     .filter(isFile)
     .flatMap(([name, value]) =>
       (valuesOf(value) as UploadSource[]).map((source) => ({ head: head(boundary, name, source), source })),
     );
   const end = encoder.encode(`--${boundary}--\r\n`);
-  const known = texts.map(({ head: start, text }) => encoder.encode(start + text));
+  const textParts = texts.map(({ head: start, text }) => encoder.encode(start + text));
   const heads = files.map((file) => encoder.encode(file.head));
-  const fixed = [...known, ...heads].reduce((sum, bytes) => sum + bytes.length, end.length + 2 * files.length);
+  const fixed = [...textParts, ...heads].reduce((sum, bytes) => sum + bytes.length, end.length + 2 * files.length);
   const sizes = files.map(({ source }) => source.size);
   return {
     type: `multipart/form-data; boundary=${boundary}`,
     size: sizes.includes(null) ? null : sizes.reduce<number>((sum, size) => sum + size!, fixed),
     canRepeat: files.every(({ source }) => source.canRepeat),
     async *open() {
-      yield* known;
+      yield* textParts;
       for (const [at, { source }] of files.entries()) {
         yield heads[at]!;
         yield* source.open();

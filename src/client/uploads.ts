@@ -42,13 +42,13 @@ interface Options {
 type Begin = Pick<z.input<typeof CreateUpload>, "size" | "sha256" | "modified_at">;
 
 /** A file whose digest is known need not be read twice. */
-const known = (source: UploadSource & { readonly sha256?: string }) =>
+const knownDigest = (source: UploadSource & { readonly sha256?: string }) =>
   source.sha256 === undefined || source.size === null ? null : { size: source.size, sha256: source.sha256 };
 
 /** The source must be one that can repeat. */
 export async function uploadInPieces(wire: Wire, source: UploadSource, options: Options): Promise<Upload> {
   const { size, version } = source;
-  const begin = known(source);
+  const begin = knownDigest(source);
   if (begin !== null || size === null || version === undefined)
     return inPieces(wire, source, begin ?? (await digestOf(source, options.signal)), options);
   const digest = new RunningDigest(source, options.signal);

@@ -64,7 +64,7 @@ export const GivenQuery = z.object({
   denylist: z.boolean().nullable().optional(),
   ...scheduleFields,
 });
-export const GivenPack = z.object({
+export const PackInput = z.object({
   id: z.int().min(0).nullable().optional(),
   name: nameText().optional(),
   description: z.string().max(10_000).nullable().optional(),
@@ -73,7 +73,7 @@ export const GivenPack = z.object({
   targets: z.object({ labels: Names, teams: Names }).nullable().optional(),
   queries: z.array(GivenQuery).max(10_000).nullable().optional(),
 });
-export type GivenPack = z.output<typeof GivenPack>;
+export type PackInput = z.output<typeof PackInput>;
 export const PackSpec = z.object({
   id: Id,
   name: z.string(),
@@ -205,7 +205,7 @@ export const packsApi = {
     method: "POST",
     path: "/spec/packs",
     summary: "Create or change packs by name, with their targets and queries.",
-    body: z.object({ specs: z.array(GivenPack).max(1000) }),
+    body: z.object({ specs: z.array(PackInput).max(1000) }),
     response: Empty,
   }),
   specs: endpoint({

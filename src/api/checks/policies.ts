@@ -135,7 +135,7 @@ const orderKeys = [
 const list = paging(...orderKeys).extend({ query: QueryText.optional().meta({ description: "searches the name" }) });
 const mergeInherited = QueryFlag.default(false).meta({ description: "include the global policies in the list" });
 const count = z.object({ count: z.int() });
-const one = z.object({ policy: Policy });
+const policyReply = z.object({ policy: Policy });
 const read = { action: "policies:list", scope: "team" } as const;
 const write = { action: "policies:write", scope: "team" } as const;
 const writeGlobal = { action: "policies:write", scope: "global" } as const;
@@ -172,7 +172,7 @@ export const policiesApi = {
     summary: "Get a global policy.",
     access: read,
     params: byId,
-    response: one,
+    response: policyReply,
   }),
   createGlobal: endpoint({
     method: "POST",
@@ -181,7 +181,7 @@ export const policiesApi = {
     summary: "Create a global policy.",
     access: writeGlobal,
     body: Created,
-    response: one,
+    response: policyReply,
   }),
   modifyGlobal: endpoint({
     method: "PATCH",
@@ -191,7 +191,7 @@ export const policiesApi = {
     access: writeGlobal,
     params: byId,
     body: PolicyChange,
-    response: one,
+    response: policyReply,
   }),
   deleteGlobal: endpoint({
     method: "POST",
@@ -239,7 +239,7 @@ export const policiesApi = {
     summary: "Get a team's policy.",
     access: read,
     params: byBoth,
-    response: one,
+    response: policyReply,
   }),
   createTeam: endpoint({
     method: "POST",
@@ -249,7 +249,7 @@ export const policiesApi = {
     access: write,
     params: ofTeam,
     body: Created,
-    response: one,
+    response: policyReply,
   }),
   modifyTeam: endpoint({
     method: "PATCH",
@@ -258,7 +258,7 @@ export const policiesApi = {
     access: write,
     params: byBoth,
     body: PolicyChange,
-    response: one,
+    response: policyReply,
   }),
   deleteTeam: endpoint({
     method: "POST",

@@ -116,7 +116,7 @@ export const QuerySpec = z.object({
 });
 export type QuerySpec = z.infer<typeof QuerySpec>;
 const GivenSpec = z.object({ ...fields, team: z.string().max(255).nullable().optional() });
-export type GivenSpec = z.output<typeof GivenSpec>;
+export type QuerySpecInput = z.output<typeof GivenSpec>;
 
 const Columns = z.record(z.string(), z.string());
 export const ReportRow = z.object({

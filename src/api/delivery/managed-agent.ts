@@ -31,7 +31,7 @@ const keyNames = {
 // Required fields are checked after the key: without a key the reply is 401, even if other fields are missing.
 const keyed = <S extends z.ZodRawShape>(shape: S) => z.object({ ...keyNames, ...shape });
 
-const agentEndpoint = <B extends z.ZodType, R extends z.ZodType, Q extends z.ZodType = z.ZodObject>(given: {
+const agentEndpoint = <B extends z.ZodType, R extends z.ZodType, Q extends z.ZodType = z.ZodObject>(definition: {
   method?: "POST" | "PUT";
   path: string;
   summary: string;
@@ -47,8 +47,8 @@ const agentEndpoint = <B extends z.ZodType, R extends z.ZodType, Q extends z.Zod
     method: "POST",
     access: "none",
     dryRun: OF_AGENTS,
-    ...given,
-    path: `/agent${given.path}`,
+    ...definition,
+    path: `/agent${definition.path}`,
   });
 
 // The exit codes are the result: an output that is no text must not cause it to be rejected.

@@ -15,6 +15,6 @@ export type ScopeLabel = z.infer<typeof ScopeLabel>;
 export const LabelNames = z.array(nameText()).max(1000);
 
 /** `labels` is an older name of `labels_include_all`. */
-export type GivenLabels = {
+export type LabelsInput = {
   [K in "labels" | "labels_include_all" | "labels_include_any" | "labels_exclude_any"]?: string[] | undefined;
 };

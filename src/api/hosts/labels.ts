@@ -50,7 +50,7 @@ const GivenCriteria = z
     where: z.string().max(4096).optional(),
   })
   .meta({ description: "{vital, value}, with custom_host_vital_id for custom_host_vital, or {where} with a selector" });
-export type GivenCriteria = z.output<typeof GivenCriteria>;
+export type CriteriaInput = z.output<typeof GivenCriteria>;
 
 export const LabelBody = z.object({
   name: z.string().max(4 * NAME_MAX),
@@ -81,7 +81,7 @@ export const LabelSpec = z.object({
 });
 export type LabelSpec = z.infer<typeof LabelSpec>;
 
-export const GivenLabelSpec = z.object({
+export const LabelSpecInput = z.object({
   name: z.string().max(4 * NAME_MAX),
   description: Description.nullish(),
   query: Query.nullish(),
@@ -95,7 +95,7 @@ export const GivenLabelSpec = z.object({
     .meta({ description: "ids, or names as for hosts of POST /labels; absent: an existing label keeps its members" }),
   criteria: GivenCriteria.nullish(),
 });
-export type GivenLabelSpec = z.output<typeof GivenLabelSpec>;
+export type LabelSpecInput = z.output<typeof LabelSpecInput>;
 
 const refused = (name: string) =>
   z
@@ -199,7 +199,7 @@ export const labelsApi = {
     path: "/spec/labels",
     summary: "Create or change labels by name in one transaction.",
     access: write,
-    body: z.object({ specs: z.array(GivenLabelSpec).max(10_000) }),
+    body: z.object({ specs: z.array(LabelSpecInput).max(10_000) }),
     response: Empty,
   }),
   specs: endpoint({

@@ -143,8 +143,8 @@ export const BodyHostFilter = z
   // A script's unset variable must not turn a filter into "all hosts".
   .refine(
     (filters) => {
-      const given = Object.values(filters).filter((value) => value !== undefined);
-      return given.length === 0 || given.some(isLimiting);
+      const values = Object.values(filters).filter((value) => value !== undefined);
+      return values.length === 0 || values.some(isLimiting);
     },
     { error: "none of the filters is set; to select all hosts, send an empty object" },
   )

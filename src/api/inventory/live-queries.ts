@@ -28,7 +28,7 @@ const names = (longest: number, most: number) =>
   z
     .array(z.string().max(longest))
     .max(most)
-    .overwrite((given) => given.filter((name) => name.trim() !== ""))
+    .overwrite((entries) => entries.filter((name) => name.trim() !== ""))
     .optional();
 
 const SelectedNames = z.object({
@@ -131,10 +131,10 @@ const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000,
 /** A duration, parsed to milliseconds. */
 const Duration = z
   .union([z.string().max(32), z.number()])
-  .transform((given, context) => {
-    const [, amount, unit] = /^(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h|d)?$/.exec(String(given)) ?? [];
+  .transform((input, context) => {
+    const [, amount, unit] = /^(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h|d)?$/.exec(String(input)) ?? [];
     if (amount !== undefined) return Number(amount) * units[unit ?? "s"]!;
-    context.issues.push({ code: "custom", message: "must be a duration such as 30s, 10m or 24h", input: given });
+    context.issues.push({ code: "custom", message: "must be a duration such as 30s, 10m or 24h", input });
     return z.NEVER;
   })
   .meta({ description: "30s, 10m, 24h; a number is seconds" });

@@ -32,7 +32,7 @@ export interface Connection {
   readonly token: () => Promise<string | null>;
 }
 
-const given = (value: string | undefined): string | undefined =>
+const nonEmpty = (value: string | undefined): string | undefined =>
   value === undefined || value === "" ? undefined : value;
 
 export function checkServerUrl(text: string, from: string): string {
@@ -54,25 +54,25 @@ export function checkServerUrl(text: string, from: string): string {
 
 export async function resolveConnection(io: Pick<Io, "env" | "keyring">, flags: ConnectionFlags): Promise<Connection> {
   const { env } = io;
-  const flagUrl = given(flags["server-url"]);
+  const flagUrl = nonEmpty(flags["server-url"]);
   // --context is explicit, so it also takes precedence over an address or token in the environment.
-  const byFlag = given(flags.context) !== undefined;
-  const envUrl = byFlag ? undefined : given(env.SVC_SERVER_URL);
-  const found = await findContext(io, given(flags.context) ?? given(env.SVC_CONTEXT));
-  const own = found && checkServerUrl(found.context.server_url, `context ${found.name}`);
+  const byFlag = nonEmpty(flags.context) !== undefined;
+  const envUrl = byFlag ? undefined : nonEmpty(env.SVC_SERVER_URL);
+  const selected = await findContext(io, nonEmpty(flags.context) ?? nonEmpty(env.SVC_CONTEXT));
+  const contextUrl = selected && checkServerUrl(selected.context.server_url, `context ${selected.name}`);
   const explicit =
     flagUrl === undefined
       ? envUrl === undefined
         ? null
         : ({ url: checkServerUrl(envUrl, "SVC_SERVER_URL"), source: "environment" } as const)
       : ({ url: checkServerUrl(flagUrl, "--server-url"), source: "flag" } as const);
-  const serverUrl = explicit?.url ?? own ?? defaultServerUrl;
+  const serverUrl = explicit?.url ?? contextUrl ?? defaultServerUrl;
 
   // A context's data, above all its token, is only used with its own server.
-  const context = found && own === serverUrl ? found : null;
-  const envToken = byFlag ? undefined : given(env.SVC_API_TOKEN);
-  const envTokenFile = byFlag ? undefined : given(env.SVC_API_TOKEN_FILE);
-  const caFile = given(flags["ca-file"]) ?? given(env.SVC_CA_FILE);
+  const context = selected && contextUrl === serverUrl ? selected : null;
+  const envToken = byFlag ? undefined : nonEmpty(env.SVC_API_TOKEN);
+  const envTokenFile = byFlag ? undefined : nonEmpty(env.SVC_API_TOKEN_FILE);
+  const caFile = nonEmpty(flags["ca-file"]) ?? nonEmpty(env.SVC_CA_FILE);
   const readToken = async (): Promise<string | null> => {
     if (envToken !== undefined) return envToken.trim();
     if (envTokenFile !== undefined) return (await textOf(envTokenFile, "SVC_API_TOKEN_FILE")).trim();
@@ -82,7 +82,7 @@ export async function resolveConnection(io: Pick<Io, "env" | "keyring">, flags: 
   const fromEnv = envToken !== undefined || envTokenFile !== undefined;
   return {
     serverUrl,
-    source: explicit?.source ?? (own ? "context" : "default"),
+    source: explicit?.source ?? (contextUrl ? "context" : "default"),
     contextName: context?.name ?? null,
     email: fromEnv ? null : (context?.context.email ?? null),
     ca: caFile === undefined ? (context?.context.ca ?? null) : await readCa(caFile),
@@ -107,7 +107,7 @@ export async function resolveConnection(io: Pick<Io, "env" | "keyring">, flags: 
 export const isTrue = (value: string | undefined) => value === "1" || value === "true";
 
 function seconds(value: string | undefined): number | undefined {
-  if (given(value) === undefined) return undefined;
+  if (nonEmpty(value) === undefined) return undefined;
   const number = wholeSeconds(String(value));
   if (number === null || number <= 0)
     throw usage(`SVC_REQUEST_TIMEOUT: ${value} is not a number of seconds`, "Examples: 30, 30s, 5m.");

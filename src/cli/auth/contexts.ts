@@ -40,16 +40,16 @@ export async function findContext(
   name: string | undefined,
 ): Promise<{ name: string; context: Context } | null> {
   const { current, contexts } = await listContexts(io);
-  const wanted = name ?? current;
-  if (wanted === null) return null;
-  const context = contexts.get(wanted);
-  if (context) return { name: wanted, context };
+  const contextName = name ?? current;
+  if (contextName === null) return null;
+  const context = contexts.get(contextName);
+  if (context) return { name: contextName, context };
   if (name === undefined) return null;
   throw unknownContext(name, contexts.keys());
 }
 
-function unknownContext(name: string, known: Iterable<string>): Error {
-  const names = [...known];
+function unknownContext(name: string, contextNames: Iterable<string>): Error {
+  const names = [...contextNames];
   const near = nearest(name, names);
   return usage(
     `there is no context ${name}${near ? `; did you mean ${near}?` : ""}`,
@@ -84,8 +84,8 @@ export async function nameForServer(io: ContextIo, name: string, serverUrl: stri
 }
 
 /** Adds or replaces a context. Also called by `svc serve --quickstart`. */
-export async function saveContext(given: SaveContext, io: ContextIo = { env: process.env }): Promise<SavedContext> {
-  const { name, serverUrl, token } = given;
+export async function saveContext(input: SaveContext, io: ContextIo = { env: process.env }): Promise<SavedContext> {
+  const { name, serverUrl, token } = input;
   if (!/^[\w.:@-]{1,100}$/.test(name) || name === "__proto__") {
     throw usage(
       `${name} is not a valid name of a context`,
@@ -100,12 +100,12 @@ export async function saveContext(given: SaveContext, io: ContextIo = { env: pro
   await db.update((data) => {
     data.contexts[name] = {
       server_url: serverUrl,
-      email: given.email ?? (tokenIn === null ? null : (old?.email ?? null)),
-      ca: given.ca ?? null,
-      insecure: given.insecure ?? false,
+      email: input.email ?? (tokenIn === null ? null : (old?.email ?? null)),
+      ca: input.ca ?? null,
+      insecure: input.insecure ?? false,
       token_in: tokenIn,
     };
-    if (given.makeCurrent || data.current === null) data.current = name;
+    if (input.makeCurrent || data.current === null) data.current = name;
   });
   if (old && old.server_url !== serverUrl) await forget(io, name, old);
   const remark =

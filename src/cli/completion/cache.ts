@@ -42,13 +42,16 @@ export class CompletionCache {
   }
 
   async get(key: string): Promise<CachedValues | null> {
-    const known = (await this.#read())[key];
-    return known && this.#fresh(known) ? known : null;
+    const cached = (await this.#read())[key];
+    return cached && this.#fresh(cached) ? cached : null;
   }
 
   async put(key: string, rows: readonly CompletionRow[] | null): Promise<void> {
-    const fresh = Object.entries(await this.#read()).filter(([, known]) => this.#fresh(known));
-    const kept = [...fresh.filter(([one]) => one !== key).slice(1 - MOST_ENTRIES), [key, { at: this.#now, rows }]];
+    const fresh = Object.entries(await this.#read()).filter(([, cached]) => this.#fresh(cached));
+    const kept = [
+      ...fresh.filter(([cachedKey]) => cachedKey !== key).slice(1 - MOST_ENTRIES),
+      [key, { at: this.#now, rows }],
+    ];
     this.#entries = Object.fromEntries(kept) as Entries;
     const text = JSON.stringify(this.#entries);
     if (text.length > LARGEST_FILE) return this.#write(JSON.stringify({ [key]: { at: this.#now, rows } }));

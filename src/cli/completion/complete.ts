@@ -41,10 +41,10 @@ export async function complete(
   io: Io = processIo(),
   commands?: Commands,
 ): Promise<void> {
-  const known =
+  const allCommands =
     commands ?? (JSON.parse(await readFile(join(root, "oclif.manifest.json"), "utf8")).commands as Commands);
   const late = new Promise<Candidate[]>((resolve) => void setTimeout(resolve, LONGEST_MS, []).unref());
-  const candidates = await Promise.race([candidatesFor(words, known, io), late]);
+  const candidates = await Promise.race([candidatesFor(words, allCommands, io), late]);
   const text = candidates.map(([value, about]) => (about ? `${value}\t${about}\n` : `${value}\n`)).join("");
   if (io.outText) await io.outText(text);
   else io.out(text);
@@ -64,7 +64,7 @@ async function candidatesFor(words: string[], commands: Commands, io: Io): Promi
   if (command && flagName !== undefined) {
     const flag = ownOf(command.flags, flagName);
     const values = flag ? await listed(command, flag, value ?? "", before, io) : [];
-    return values.map(([one, about]) => [`--${flagName}=${one}`, about]);
+    return values.map(([candidate, about]) => [`--${flagName}=${candidate}`, about]);
   }
   if (current.startsWith("-")) return command ? startingWith(current, flagsOf(command, before)) : [["--help"]];
 
@@ -169,12 +169,12 @@ async function valuesOf(
     }
     if (name === "context")
       return [...(await listContexts(io)).contexts].map(([context, { server_url }]) => [context, server_url]);
-    const wanted = valueKind(command.id, name, taker.summary);
-    if (!wanted) return [];
-    const found = await rowsFor(wanted.kind, wanted.id ? "" : start, connectionFlags(before), io);
+    const source = valueKind(command.id, name, taker.summary);
+    if (!source) return [];
+    const rows = await rowsFor(source.kind, source.id ? "" : start, connectionFlags(before), io);
     // The shell reads one candidate per line, so control characters and leading dashes would be misread.
-    return found
-      .map(({ value, about, id }): Candidate => (wanted.id ? [String(id), value] : [value, about]))
+    return rows
+      .map(({ value, about, id }): Candidate => (source.id ? [String(id), value] : [value, about]))
       .filter(([value]) => value !== "" && !/^-|[\p{Cc}\p{Zl}\p{Zp}]/u.test(value))
       .map(([value, about]) => [value, about?.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")]);
   } catch {

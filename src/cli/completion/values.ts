@@ -100,13 +100,13 @@ export async function rowsFor(
   const { serverUrl, contextName, email } = connection;
   const owner = [serverUrl, contextName, email, io.env.SVC_API_TOKEN ?? null, io.env.SVC_API_TOKEN_FILE ?? null];
   const cache = new CompletionCache(io.env, owner, io.now().getTime());
-  const asked = new ServerValues(connection, cache, io);
+  const server = new ServerValues(connection, cache, io);
   const scoped = kind === "policy" || kind === "query" ? flags.team : undefined;
-  if (scoped === undefined) return asked.rows(kinds[kind], start);
-  const team = (await asked.rows(kinds.team, "")).find(({ value, id }) => value === scoped || String(id) === scoped);
+  if (scoped === undefined) return server.rows(kinds[kind], start);
+  const team = (await server.rows(kinds.team, "")).find(({ value, id }) => value === scoped || String(id) === scoped);
   if (!team) return [];
   const path = kind === "policy" ? `/teams/${team.id}/policies` : `/queries?team_id=${team.id}`;
-  return asked.rows({ ...kinds[kind], path: search(path) }, start);
+  return server.rows({ ...kinds[kind], path: search(path) }, start);
 }
 
 class ServerValues {
@@ -122,8 +122,8 @@ class ServerValues {
   }
 
   async rows(kind: Kind, start: string): Promise<readonly CompletionRow[]> {
-    const known = await this.#known(kind, start);
-    if (known) return known.rows ?? [];
+    const cached = await this.#findCached(kind, start);
+    if (cached) return cached.rows ?? [];
     let rows: CompletionRow[] | null = null;
     try {
       rows = await this.#ask(kind, start);
@@ -134,11 +134,11 @@ class ServerValues {
   }
 
   /** Cached rows for this text, or for a shorter prefix of it if that result was complete. */
-  async #known(kind: Kind, start: string): Promise<CachedValues | null> {
+  async #findCached(kind: Kind, start: string): Promise<CachedValues | null> {
     if (!kind.searches) return this.#cache.get(kind.path(start));
     for (let length = start.length; length >= 0; length--) {
-      const known = await this.#cache.get(kind.path(start.slice(0, length)));
-      if (known && (length === start.length || known.rows === null || known.rows.length < 50)) return known;
+      const cached = await this.#cache.get(kind.path(start.slice(0, length)));
+      if (cached && (length === start.length || cached.rows === null || cached.rows.length < 50)) return cached;
     }
     return null;
   }

@@ -55,10 +55,10 @@ function bare(schema: z.ZodType): z.ZodType {
 /** The schema of a row in a reply: the element of its list, the single object in it, or the reply itself. */
 function rowOf(response: z.ZodType): z.ZodType {
   const members = Object.values(defOf(bare(response)).shape ?? {}).map(bare);
-  const list = members.find((one) => defOf(one).type === "array");
+  const list = members.find((member) => defOf(member).type === "array");
   const element = list && defOf(list).element;
   if (element && defOf(bare(element)).type === "object") return element;
-  const objects = members.filter((one) => defOf(one).type === "object");
+  const objects = members.filter((member) => defOf(member).type === "object");
   return members.length === 1 && objects[0] ? objects[0] : response;
 }
 
@@ -67,8 +67,8 @@ async function resourceWords(start: string): Promise<Word[]> {
   const dot = start.indexOf(".");
   if (dot === -1) return resources().flatMap(({ name, plural }): Word[] => [[name], [plural]]);
   const text = start.slice(0, dot);
-  const found = resources().find(({ name, plural }) => text === name || text === plural);
-  return found ? fieldPaths(found.schema).map((path): Word => [`${text}.${path}`]) : [];
+  const resource = resources().find(({ name, plural }) => text === name || text === plural);
+  return resource ? fieldPaths(resource.schema).map((path): Word => [`${text}.${path}`]) : [];
 }
 
 const OPERATORS = ["= ", "!= ", "~ ", "< ", "<= ", "> ", ">= ", "in (", "not in ("];
@@ -82,7 +82,7 @@ async function selectorWords(start: string, names: Names): Promise<Word[]> {
   const { selectorFields, selectorGroups, selectorValues } = await import("../../api/inventory/selector-fields.ts");
   const [word = ""] = /[^\s()=!<>~,"']*$/.exec(start) ?? [];
   const head = start.slice(0, start.length - word.length);
-  const on = (words: readonly string[]): Word[] => words.map((one) => [`${head}${one}`]);
+  const on = (words: readonly string[]): Word[] => words.map((candidate) => [`${head}${candidate}`]);
   const [, field] = beforeValue.exec(head) ?? [];
   if (field !== undefined) {
     const values = ownOf(selectorValues, field);

@@ -46,8 +46,8 @@ async function* exactly(path: string, start: number, size: number, reuses: boole
   try {
     let at = start;
     for (let n = 0; at <= size; n++) {
-      const known = reuses ? memory[n % MAX_CHUNKS] : undefined;
-      const buffer = known ?? Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      const reused = reuses ? memory[n % MAX_CHUNKS] : undefined;
+      const buffer = reused ?? Buffer.allocUnsafeSlow(CHUNK_BYTES);
       if (reuses) memory[n % MAX_CHUNKS] = buffer;
       const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, at);
       if (bytesRead === 0) break;

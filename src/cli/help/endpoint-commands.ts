@@ -9,6 +9,6 @@ const endpointsOf = (command: object): readonly (string | AnyEndpoint)[] =>
 /** The command lines of the commands that call the endpoint with this name: those first that call few others. */
 export const commandsCalling = (config: Config, name: string, endpoint: AnyEndpoint): string[] =>
   config.commands
-    .filter((command) => endpointsOf(command).some((one) => one === name || one === endpoint))
+    .filter((command) => endpointsOf(command).some((called) => called === name || called === endpoint))
     .sort((a, b) => endpointsOf(a).length - endpointsOf(b).length)
     .map(({ id }) => `${config.bin} ${id.replaceAll(":", " ")}`);

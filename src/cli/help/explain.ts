@@ -65,12 +65,12 @@ const apart = new Set(["device", "app-config"]);
 
 /** The objects in the API's lists, in the fullest form of each, and the configuration. */
 export function resources(): Resource[] {
-  const found = new Map<string, Resource & { rank: number }>();
+  const byName = new Map<string, Resource & { rank: number }>();
   const config = allEndpoints.find(({ name }) => name === "app-config.get");
   const add = (name: string, plural: string, group: string, schema: z.ZodType) => {
     // Hosts occur in short and full forms: the full form is the one in the hosts group.
     const rank = Object.keys(defOf(schema).shape ?? {}).length + (group === plural ? 1000 : 0);
-    if ((found.get(name)?.rank ?? 0) < rank) found.set(name, { name, plural, group, schema, rank });
+    if ((byName.get(name)?.rank ?? 0) < rank) byName.set(name, { name, plural, group, schema, rank });
   };
   const members = allEndpoints
     .filter(({ group, endpoint }) => endpoint.method === "GET" && endpoint.produces === null && !apart.has(group))
@@ -87,11 +87,11 @@ export function resources(): Resource[] {
     if (member && defOf(member).type === "object") add(kebab(singular(key)), kebab(key), group, member);
   }
   for (const { key, group, schema } of members) {
-    const listed = found.get(kebab(key));
+    const listed = byName.get(kebab(key));
     if (listed && listed.name !== listed.plural && defOf(schema).type === "object")
       add(listed.name, listed.plural, group, schema);
   }
-  const all = [...found.values()].map(({ rank: _, ...one }) => one);
+  const all = [...byName.values()].map(({ rank: _, ...resource }) => resource);
   if (config) all.push({ name: "config", plural: "config", group: config.group, schema: config.endpoint.response });
   return all.sort((a, b) => a.name.localeCompare(b.name));
 }
@@ -100,8 +100,8 @@ const kebab = (key: string): string => key.replaceAll("_", "-");
 
 /** Finds a resource by name, singular or plural, with - or _. */
 export function findResource(text: string): Resource | undefined {
-  const wanted = text.toLowerCase().replaceAll("_", "-");
-  return resources().find(({ name, plural }) => wanted === name || wanted === plural || singular(wanted) === name);
+  const key = text.toLowerCase().replaceAll("_", "-");
+  return resources().find(({ name, plural }) => key === name || key === plural || singular(key) === name);
 }
 
 /** Describes the field at a dotted path of the resource; undefined if there is none. */
@@ -140,15 +140,15 @@ type Resolve = (schema: Schema) => Schema;
 /** The fields of an object, or of the objects in a list. */
 function membersOf(schema: Schema, resolve: Resolve): Record<string, Schema> {
   if (schema.properties) return schema.properties;
-  const inner = [schema.items, ...(schema.anyOf ?? []), ...(schema.allOf ?? [])].filter((one) => one !== undefined);
-  return Object.assign({}, ...inner.map((one) => membersOf(resolve(one), resolve)));
+  const inner = [schema.items, ...(schema.anyOf ?? []), ...(schema.allOf ?? [])].filter((part) => part !== undefined);
+  return Object.assign({}, ...inner.map((part) => membersOf(resolve(part), resolve)));
 }
 
-export function typeOf(given: Schema, resolve: Resolve = (schema) => schema): string {
-  const schema = resolve(given);
+export function typeOf(unresolved: Schema, resolve: Resolve = (schema) => schema): string {
+  const schema = resolve(unresolved);
   const either =
     schema.anyOf ?? (Array.isArray(schema.type) ? schema.type.map((type): Schema => ({ type })) : undefined);
-  if (either) return [...new Set(either.map((one) => typeOf(one, resolve)))].join(" | ");
+  if (either) return [...new Set(either.map((alternative) => typeOf(alternative, resolve)))].join(" | ");
   if (schema.enum) return "text";
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.type === "array") return `list of ${schema.items ? typeOf(schema.items, resolve) : "anything"}`;
@@ -160,11 +160,13 @@ export function typeOf(given: Schema, resolve: Resolve = (schema) => schema): st
 function valuesOf(schema: Schema, resolve: Resolve): string[] {
   if (schema.enum) return schema.enum.map(String);
   const inner = [...(schema.anyOf ?? []), ...(schema.items ? [schema.items] : [])];
-  return inner.flatMap((one) => valuesOf(resolve(one), resolve));
+  return inner.flatMap((alternative) => valuesOf(resolve(alternative), resolve));
 }
 
 const describe = (schema: Schema, resolve: Resolve): string =>
-  schema.description ?? schema.anyOf?.map((one) => resolve(one).description).find((text) => text !== undefined) ?? "";
+  schema.description ??
+  schema.anyOf?.map((alternative) => resolve(alternative).description).find((text) => text !== undefined) ??
+  "";
 
 export interface Uses {
   /** Names of endpoints. */
@@ -177,8 +179,10 @@ export interface Uses {
 export function usesOf({ name, plural, group }: Resource, path: readonly string[]): Uses {
   const [first] = path;
   const keys = [name, plural].map((key) => key.replaceAll("-", "_"));
-  const names = (fits: (endpoint: AnyEndpoint) => boolean, own = true) =>
-    allEndpoints.filter((one) => (!own || one.group === group) && fits(one.endpoint)).map((one) => one.name);
+  const names = (fits: (endpoint: AnyEndpoint) => boolean, inGroup = true) =>
+    allEndpoints
+      .filter((candidate) => (!inGroup || candidate.group === group) && fits(candidate.endpoint))
+      .map((match) => match.name);
   const has = (schema: z.ZodType, key: string) => Object.hasOwn(defOf(bare(schema)).shape ?? {}, key);
   return {
     reads:

@@ -52,9 +52,9 @@ class IoHelp extends Help {
   override async showCommandHelp(command: Command.Loadable): Promise<void> {
     // Long lists of values would bury the rest of the help; completion and error messages show them.
     const all = Object.entries(command.flags);
-    const own = all.filter(([, { helpGroup }]) => !sharedFlagGroups.includes(helpGroup ?? ""));
+    const ownFlags = all.filter(([, { helpGroup }]) => !sharedFlagGroups.includes(helpGroup ?? ""));
     const folded = all.filter(([, { hidden, helpGroup }]) => !hidden && sharedFlagGroups.includes(helpGroup ?? ""));
-    const flags = own.map(([name, flag]) => {
+    const flags = ownFlags.map(([name, flag]) => {
       if (flag.type !== "option" || (flag.options?.length ?? 0) <= 12) return [name, flag] as const;
       const { options: _, ...shown } = flag;
       return [name, { ...shown, helpValue: "KEY" }] as const;
@@ -71,9 +71,9 @@ class IoHelp extends Help {
   protected override formatCommands(commands: Command.Loadable[]): string {
     return super.formatCommands(
       // Copies, because oclif modifies the given objects.
-      commands.map((one) => ({
-        ...one,
-        ...(isDestructive(one) ? { summary: `${one.summary} ${destructiveMark}` } : {}),
+      commands.map((command) => ({
+        ...command,
+        ...(isDestructive(command) ? { summary: `${command.summary} ${destructiveMark}` } : {}),
       })),
     );
   }

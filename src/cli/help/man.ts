@@ -28,9 +28,9 @@ export function manPages(config: Config): Map<string, string> {
   const heads = [...new Set(commands.map(({ id }) => id.split(":")[0] ?? id))].sort();
   const pages = new Map([[config.bin, mainPage(config, commands, heads)]]);
   for (const head of heads) {
-    const own = commands.filter(({ id }) => id === head || id.startsWith(`${head}:`));
-    pages.set(`${config.bin}-${head}`, page(config, head, own));
-    for (const command of own.filter(({ id }) => id !== head))
+    const topicCommands = commands.filter(({ id }) => id === head || id.startsWith(`${head}:`));
+    pages.set(`${config.bin}-${head}`, page(config, head, topicCommands));
+    for (const command of topicCommands.filter(({ id }) => id !== head))
       pages.set(nameOfPage(config, command.id), page(config, command.id, [command]));
   }
   return pages;
@@ -43,8 +43,8 @@ export function pageOf(config: Config, words: readonly string[]): string | null 
   if (words.length === 0) return config.bin;
   const id = words.join(":");
   const commands = config.commands.filter(({ hidden }) => !hidden);
-  if (commands.some((one) => one.id === id)) return nameOfPage(config, id);
-  return commands.some((one) => one.id.startsWith(`${id}:`)) ? `${config.bin}-${words[0]}` : null;
+  if (commands.some((command) => command.id === id)) return nameOfPage(config, id);
+  return commands.some((command) => command.id.startsWith(`${id}:`)) ? `${config.bin}-${words[0]}` : null;
 }
 
 function mainPage(config: Config, commands: readonly Command.Loadable[], heads: readonly string[]): string {
@@ -57,8 +57,8 @@ function mainPage(config: Config, commands: readonly Command.Loadable[], heads: 
   for (const command of commands)
     for (const flag of Object.values(command.flags)) if (isShared(flag)) flags.set(flag.name, flag);
   const grouped = shared.map((group) => {
-    const own = [...flags.values()].filter(({ helpGroup }) => helpGroup === group);
-    return [`.SS ${quoted(group)}`, ...own.map(flagText)].join("\n");
+    const groupFlags = [...flags.values()].filter(({ helpGroup }) => helpGroup === group);
+    return [`.SS ${quoted(group)}`, ...groupFlags.map(flagText)].join("\n");
   });
   return [
     header(config, bin, "device management from the command line, and its server"),
@@ -100,9 +100,9 @@ const header = ({ bin, version }: Config, name: string, text: string): string =>
   `.TH ${quoted(name.toUpperCase())} 1 "" ${quoted(`${bin} ${version}`)} ${quoted(`${bin} manual`)}\n.SH NAME\n${roff(name)} \\- ${roff(text.replace(/\.$/, ""))}`;
 
 function summaryOf(config: Config, head: string, commands: readonly Command.Loadable[]): string {
-  const own = commands.find(({ id }) => id === head);
+  const command = commands.find(({ id }) => id === head);
   const topic = config.topics.find(({ name }) => name === head);
-  return own?.summary ?? topic?.description ?? head;
+  return command?.summary ?? topic?.description ?? head;
 }
 
 const isShared = (flag: Flag): boolean => shared.includes(flag.helpGroup ?? "");
@@ -118,10 +118,10 @@ const synopsis = (config: Config, command: Command.Loadable): string =>
 function commandText(config: Config, command: Command.Loadable, single: boolean): string {
   const { summary = "", description, args, flags } = command;
   const destroys = isDestructive(command);
-  const own = Object.values(flags).filter((flag) => !flag.hidden && !isShared(flag));
+  const ownFlags = Object.values(flags).filter((flag) => !flag.hidden && !isShared(flag));
   const common = shared.filter((group) => Object.values(flags).some(({ helpGroup }) => helpGroup === group));
-  const examples = (command.examples ?? []).map((one) =>
-    fill(config, command, typeof one === "string" ? one : one.command),
+  const examples = (command.examples ?? []).map((example) =>
+    fill(config, command, typeof example === "string" ? example : example.command),
   );
   return [
     ...(single ? [] : [`.SS ${quoted(`${words(config, command)}${destroys ? ` ${destructiveMark}` : ""}`)}`]),
@@ -129,7 +129,7 @@ function commandText(config: Config, command: Command.Loadable, single: boolean)
     ...(destroys ? [".PP", roff(destructiveText)] : []),
     ...(description ? [".PP", roff(fill(config, command, description)).replaceAll("\n", "\n.br\n")] : []),
     ...Object.values(args).map(({ name, description: text }) => item(`.I ${quoted(name.toUpperCase())}`, text ?? "")),
-    ...own.map(flagText),
+    ...ownFlags.map(flagText),
     ...(common.length === 0
       ? []
       : [".PP", roff(`Flags of svc(1): ${common.map((group) => group.toLowerCase()).join(", ")}.`)]),

@@ -40,7 +40,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
  * The command that is meant by words of another command line: `get hosts`, `hosts show`, `delete host`. The first topic
  * may be missing: `profiles upload`.
  */
-export function commandMeant(words: readonly string[], known: ReadonlySet<string>): string | undefined {
+export function commandMeant(words: readonly string[], commandNames: ReadonlySet<string>): string | undefined {
   const [first = "", second = "", third = ""] = words;
   const singular = (topic: string) => !topic.endsWith("s");
   for (const [topic, verb, swapped] of [
@@ -52,11 +52,11 @@ export function commandMeant(words: readonly string[], known: ReadonlySet<string
     if (topic === "" || !meant) continue;
     // `get hosts` without a name means the list.
     const wanted = swapped && verb === "get" && third === "" && !singular(topic) ? ["list", ...meant] : meant;
-    const meanings = pluralsOf(topic).flatMap((name) => wanted.map((one) => `${name} ${one}`));
-    const found =
-      meanings.find((name) => known.has(name)) ??
-      meanings.map((name) => onlyEnding(known, name)).find((name) => name !== undefined);
-    if (found !== undefined) return found;
+    const meanings = pluralsOf(topic).flatMap((name) => wanted.map((word) => `${name} ${word}`));
+    const match =
+      meanings.find((name) => commandNames.has(name)) ??
+      meanings.map((name) => onlyEnding(commandNames, name)).find((name) => name !== undefined);
+    if (match !== undefined) return match;
   }
   return undefined;
 }
@@ -77,19 +77,19 @@ const phrases: Readonly<Record<string, string>> = {
  * The command, or the topic, that ends with the words, or with the first of them: `lock mac-1`, `profiles list`. None
  * if several do.
  */
-export function commandWithin(words: readonly string[], known: ReadonlySet<string>): string | undefined {
+export function commandWithin(words: readonly string[], commandNames: ReadonlySet<string>): string | undefined {
   for (let count = words.length; count > 0; count--) {
-    const given = words.slice(0, count).join(" ").toLowerCase();
-    const phrase = ownOf(phrases, given);
+    const text = words.slice(0, count).join(" ").toLowerCase();
+    const phrase = ownOf(phrases, text);
     if (phrase !== undefined) return phrase;
-    const found = onlyEnding(known, given);
-    if (found !== undefined) return found;
+    const match = onlyEnding(commandNames, text);
+    if (match !== undefined) return match;
   }
   return undefined;
 }
 
-function onlyEnding(known: ReadonlySet<string>, words: string): string | undefined {
-  const ending = [...known].filter((name) => name.endsWith(` ${words}`));
+function onlyEnding(commandNames: ReadonlySet<string>, words: string): string | undefined {
+  const ending = [...commandNames].filter((name) => name.endsWith(` ${words}`));
   return ending.length === 1 ? ending[0] : undefined;
 }
 
@@ -104,13 +104,13 @@ const reading = /(?:^| )(?:list|get|show|status|search|report|count|follow|histo
  * The command of which the words, or the first of them, are a typo: as many words, with few wrong letters in all. The
  * beginnings of words count too, but not for commands that may change something.
  */
-export function nearCommand(words: readonly string[], known: readonly string[]): string | undefined {
+export function nearCommand(words: readonly string[], commandNames: readonly string[]): string | undefined {
   for (let count = words.length; count > 0; count--) {
-    const given = words.slice(0, count);
+    const typed = words.slice(0, count);
     let best: string | undefined;
     let bestDistance = TYPOS + 1;
-    for (const name of known) {
-      const distance = distanceOf(given, name.split(" "), reading.test(name));
+    for (const name of commandNames) {
+      const distance = distanceOf(typed, name.split(" "), reading.test(name));
       if (distance < bestDistance) {
         best = name;
         bestDistance = distance;
@@ -121,12 +121,12 @@ export function nearCommand(words: readonly string[], known: readonly string[]):
   return undefined;
 }
 
-function distanceOf(given: readonly string[], known: readonly string[], mayBegin: boolean): number {
-  if (given.length !== known.length) return Number.POSITIVE_INFINITY;
+function distanceOf(typed: readonly string[], nameWords: readonly string[], mayBegin: boolean): number {
+  if (typed.length !== nameWords.length) return Number.POSITIVE_INFINITY;
   let sum = 0;
-  for (const [i, word] of given.entries()) {
-    const typos = editDistance(word.toLowerCase(), known[i]!);
-    const isBeginning = mayBegin && word.length >= 3 && known[i]!.startsWith(word);
+  for (const [i, word] of typed.entries()) {
+    const typos = editDistance(word.toLowerCase(), nameWords[i]!);
+    const isBeginning = mayBegin && word.length >= 3 && nameWords[i]!.startsWith(word);
     // Two letters are most of a short word.
     if (!isBeginning && typos > (word.length < 4 ? 1 : TYPOS)) return Number.POSITIVE_INFINITY;
     sum += isBeginning ? Math.min(1, typos) : typos;
@@ -174,7 +174,7 @@ const flagWords: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The flag that is meant by a flag of another command line; both with their dashes. */
-export function flagMeant(flag: string, known: ReadonlySet<string>): string | undefined {
+export function flagMeant(flag: string, flagNames: ReadonlySet<string>): string | undefined {
   const meant = ownOf(flagWords, flag.replace(/^-+/, "")) ?? [];
-  return meant.map((name) => `--${name}`).find((name) => known.has(name));
+  return meant.map((name) => `--${name}`).find((name) => flagNames.has(name));
 }

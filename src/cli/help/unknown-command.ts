@@ -5,19 +5,19 @@ import { helpTopics } from "./help-topics.ts";
 import { commandMeant, commandWithin, nearCommand } from "./suggest.ts";
 
 /** The error for words that are no command, with the command that they resemble. */
-export function unknownCommand(given: readonly string[], config: Config): CliError {
-  const flagAt = given.findIndex((word) => word.startsWith("-"));
-  const words = flagAt === -1 ? given : given.slice(0, flagAt);
-  const known = [
+export function unknownCommand(argv: readonly string[], config: Config): CliError {
+  const flagAt = argv.findIndex((word) => word.startsWith("-"));
+  const words = flagAt === -1 ? argv : argv.slice(0, flagAt);
+  const commandNames = [
     ...config.commands.filter(({ hidden }) => !hidden).map(({ id }) => id),
     ...config.topics.map(({ name }) => name),
     ...Object.keys(helpTopics),
   ];
-  const names = new Set(known.map((name) => toConfiguredId(name, config)));
-  if (words.length === 0) return usage(`unknown flag ${given[0]}`, `\`${config.bin} help\` lists the commands.`);
+  const names = new Set(commandNames.map((name) => toConfiguredId(name, config)));
+  if (words.length === 0) return usage(`unknown flag ${argv[0]}`, `\`${config.bin} help\` lists the commands.`);
   if (config.findTopic(words.join(":")))
     return usage(
-      `unknown flag ${given[flagAt]}: ${config.bin} ${words.join(" ")} must be followed by a command`,
+      `unknown flag ${argv[flagAt]}: ${config.bin} ${words.join(" ")} must be followed by a command`,
       `\`${config.bin} help ${words.join(" ")}\` lists the commands.`,
     );
   // The last words may be arguments.

@@ -35,11 +35,11 @@ export function fieldPaths(schema: z.ZodType): string[] {
 }
 
 export function isField(schema: z.ZodType, path: string): boolean {
-  let found = false;
-  walk(schema, "", (known, open) => {
-    found ||= known === path || (open && path.startsWith(`${known}.`));
+  let exists = false;
+  walk(schema, "", (fieldPath, open) => {
+    exists ||= fieldPath === path || (open && path.startsWith(`${fieldPath}.`));
   });
-  return found;
+  return exists;
 }
 
 /** The value at a dotted path; for a list on the path, the list of its members' values. */

@@ -21,7 +21,7 @@ export class LiveTable {
   readonly #width: number;
   readonly #tooWide: () => void;
   #places: readonly Place[] = [];
-  #known = new Set<string>();
+  #columnKeys = new Set<string>();
   #isTooWide = false;
 
   constructor(io: {
@@ -42,13 +42,13 @@ export class LiveTable {
   /** Adds rows of one host. New columns start a new header; missing values stay empty. */
   add(rows: readonly TableRow[]): void {
     for (const row of rows) {
-      if (Object.keys(row).some((key) => !this.#known.has(key))) this.#begin(Object.keys(row), rows);
+      if (Object.keys(row).some((key) => !this.#columnKeys.has(key))) this.#begin(Object.keys(row), rows);
       this.#print(this.#places.map(({ key }) => shown(row, key)));
     }
   }
 
   #begin(keys: readonly string[], rows: readonly TableRow[]): void {
-    this.#known = new Set(keys);
+    this.#columnKeys = new Set(keys);
     const natural = keys.map((key) => {
       const cells = rows.slice(0, 100).map((row) => [...shown(row, key)].length);
       return Math.min(WIDEST, Math.max(NARROWEST, [...key].length, ...cells));

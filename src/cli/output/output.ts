@@ -66,12 +66,12 @@ function validFields(unknown: string, valid: readonly string[]): string {
 /** Refuses fields that no row can have, and names valid ones. */
 export function checkFields(
   fields: readonly string[],
-  known: (() => z.ZodType) | readonly unknown[],
+  source: (() => z.ZodType) | readonly unknown[],
   flag = "--fields",
 ): void {
   if (fields.length === 0) return;
-  const schema = typeof known === "function" ? known() : null;
-  const rows = typeof known === "function" ? null : known;
+  const schema = typeof source === "function" ? source() : null;
+  const rows = typeof source === "function" ? null : source;
   const valid = schema ? fieldPaths(schema) : [...new Set((rows ?? []).flatMap(flatKeys))];
   const unknown = fields.filter((field) => (schema ? !isField(schema, field) : !valid.includes(field)));
   if (unknown.length === 0 || rows?.length === 0) return;
@@ -97,9 +97,9 @@ export async function writeList(pages: Pages, view: View, options: OutputOptions
   const { format } = options;
   const template = options.template === undefined ? undefined : parseTemplate(options.template);
   const fields = options.fields ?? template?.fields;
-  const check = (known: (() => z.ZodType) | readonly unknown[]) => {
-    checkFields(fields ?? [], known, template ? "--template" : "--fields");
-    if (options.sort) checkFields([options.sort.field], known, "--sort");
+  const check = (source: (() => z.ZodType) | readonly unknown[]) => {
+    checkFields(fields ?? [], source, template ? "--template" : "--fields");
+    if (options.sort) checkFields([options.sort.field], source, "--sort");
   };
   // If the schema is known, fields are validated before the first request.
   if (view.schema) check(view.schema);
@@ -128,10 +128,12 @@ interface ListWriter {
   end(): Promise<void>;
 }
 
-async function listWriter(own: readonly Column[], options: OutputOptions, write: Write): Promise<ListWriter> {
+async function listWriter(viewColumns: readonly Column[], options: OutputOptions, write: Write): Promise<ListWriter> {
   const { fields, format } = options;
   const select = await selectOf(options);
-  const chosen = fields ? fields.map((key): Column => ({ ...knownColumn(own, key), required: true })) : own;
+  const chosen = fields
+    ? fields.map((key): Column => ({ ...knownColumn(viewColumns, key), required: true }))
+    : viewColumns;
   const columns = chosen.map((column) => inColour(readable(column, options.age), options));
   const lines = (rows: readonly unknown[]) => rows.map((row) => `${json(row)}\n`).join("");
   if (format === "ndjson")
@@ -181,9 +183,9 @@ export async function selectOf({
     throw usage(`--jq cannot be used with -o ${format}`, "It works with json and ndjson.");
   const compact = format === "ndjson";
   const key = `${compact} ${jq}`;
-  const known = compiled.get(key) ?? compileJq(jq, compact);
-  compiled.set(key, known);
-  const select = await known;
+  const filter = compiled.get(key) ?? compileJq(jq, compact);
+  compiled.set(key, filter);
+  const select = await filter;
   return async (whole) => {
     await beforeJq?.();
     return select(whole);
@@ -202,7 +204,7 @@ export async function renderOne(object: unknown, view: Partial<View>, options: O
     return fillTemplate(template, object);
   }
   const select = await selectOf(options);
-  const own = view.columns && asColumns(view.columns);
+  const viewColumns = view.columns && asColumns(view.columns);
   if (fields) checkFields(fields, view.schema ?? [object]);
   const whole = fields ? pick(object, fields) : object;
   if (select) return select(json(whole));
@@ -210,14 +212,14 @@ export async function renderOne(object: unknown, view: Partial<View>, options: O
   if (format === "ndjson") return `${json(whole)}\n`;
   if (format === "yaml") return yaml(whole);
   if (format === "csv") {
-    const columns = fields ?? own?.map(({ key }) => key) ?? flatKeys(object);
+    const columns = fields ?? viewColumns?.map(({ key }) => key) ?? flatKeys(object);
     return csv(
       [object],
       columns.map((key) => ({ key })),
       options,
     );
   }
-  const columns = fields ? fields.map((key) => knownColumn(own ?? [], key)) : own;
+  const columns = fields ? fields.map((key) => knownColumn(viewColumns ?? [], key)) : viewColumns;
   const [blocks, short] = apart(columns ?? flatKeys(object).map((key): Column => ({ key })));
   const lines = short.map((column) => ({
     field: column.header ?? column.key,

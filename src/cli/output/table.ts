@@ -73,7 +73,7 @@ export async function table(
   const isEmpty = (at: number) => cells.every((line) => line[at] === "");
   const columns = all.map((column, at) => (isEmpty(at) ? { ...column, spare: Number.POSITIVE_INFINITY } : column));
   const fitting = fitColumns(columns, natural, width);
-  const missing = all.filter((_, at) => !fitting.some((one) => one.at === at));
+  const missing = all.filter((_, at) => !fitting.some((column) => column.at === at));
   if (missing.length > 0) leftOut?.(missing.map(headOf));
   if (width !== null && widthOf(fitting) > width) tooWide?.();
   const linesOf = (text: (at: number) => string, paint: (text: string, column: Column) => string): Cell[][] => {
@@ -124,7 +124,7 @@ const onePlaceEach = /^[\x20-\x7e…]*$/;
 
 /** A reduce, because spreading hundreds of thousands of items would exceed the limit on arguments. */
 const most = <T>(items: readonly T[], size: (item: T) => number): number =>
-  items.reduce((found, item) => Math.max(found, size(item)), 0);
+  items.reduce((max, item) => Math.max(max, size(item)), 0);
 
 function aligned(lines: readonly (readonly Cell[])[]): string {
   const widths = (lines[0] ?? []).map((_, at) => most(lines, (line) => line[at]?.text.length ?? 0));
@@ -159,7 +159,7 @@ export function fitColumns(
     const [first, ...others] = kept.filter((at) => !columns[at]!.whole && !columns[at]!.required);
     if (first === undefined) break;
     const spare = (at: number) => columns[at]!.spare ?? 0;
-    const goes = others.reduce((found, at) => (found !== first && spare(found) > spare(at) ? found : at), first);
+    const goes = others.reduce((chosen, at) => (chosen !== first && spare(chosen) > spare(at) ? chosen : at), first);
     kept.splice(kept.indexOf(goes), 1);
   }
   const widths = new Map(kept.map((at) => [at, natural[at]!]));
@@ -172,7 +172,7 @@ export function fitColumns(
   return kept.map((at) => ({ at, width: widths.get(at)! }));
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 /** The text in lines of at most `width` characters, divided at blanks where that is possible. */
 function wrapped(text: string, width: number): string[] {

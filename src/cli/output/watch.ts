@@ -52,7 +52,7 @@ export interface RowChange<R extends WatchedRow> {
 export class Changes<R extends WatchedRow> {
   readonly #volatile: ReadonlySet<string>;
   readonly #shape: (row: R) => unknown;
-  #known = new Map<number, { readonly row: R; readonly print: string }>();
+  #rowsById = new Map<number, { readonly row: R; readonly print: string }>();
 
   /** `shape` selects what is compared of a row. */
   constructor(volatile: readonly string[], shape: (row: R) => unknown = (row) => row) {
@@ -61,15 +61,15 @@ export class Changes<R extends WatchedRow> {
   }
 
   next(rows: readonly R[]): RowChange<R>[] {
-    const before = this.#known;
-    this.#known = new Map(rows.map((row) => [row.id, { row, print: this.#print(row) }]));
+    const before = this.#rowsById;
+    this.#rowsById = new Map(rows.map((row) => [row.id, { row, print: this.#print(row) }]));
     const changes: RowChange<R>[] = [];
-    for (const [id, { row, print }] of this.#known) {
-      const known = before.get(id);
-      if (!known) changes.push({ change: "added", row });
-      else if (known.print !== print) changes.push({ change: "changed", row });
+    for (const [id, { row, print }] of this.#rowsById) {
+      const previous = before.get(id);
+      if (!previous) changes.push({ change: "added", row });
+      else if (previous.print !== print) changes.push({ change: "changed", row });
     }
-    for (const [id, { row }] of before) if (!this.#known.has(id)) changes.push({ change: "removed", row });
+    for (const [id, { row }] of before) if (!this.#rowsById.has(id)) changes.push({ change: "removed", row });
     return changes;
   }
 

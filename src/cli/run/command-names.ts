@@ -13,15 +13,15 @@ export async function withCommandNames(text: string, error: unknown, whole: () =
   if (text.search(ENDPOINT) === -1) return text;
   const { allEndpoints } = await import("../../api/all.ts");
   const config = await whole();
-  return text.replace(wanted(error), (given, method: string | undefined, path: string) => {
-    const found = allEndpoints.find(({ endpoint }) => endpoint.method === method && endpoint.path === path);
-    const command = found && commandsCalling(config, found.name, found.endpoint)[0];
-    return command === undefined ? given : `\`${command}\``;
+  return text.replace(endpointPattern(error), (match, method: string | undefined, path: string) => {
+    const target = allEndpoints.find(({ endpoint }) => endpoint.method === method && endpoint.path === path);
+    const command = target && commandsCalling(config, target.name, target.endpoint)[0];
+    return command === undefined ? match : `\`${command}\``;
   });
 }
 
 /** Matches endpoints, and whole patterns of the token without a group. */
-function wanted(error: unknown): RegExp {
+function endpointPattern(error: unknown): RegExp {
   const patterns = error instanceof ApiCallError ? [...error.allowedEndpoints] : [];
   const escaped = patterns
     .sort((a, b) => b.length - a.length)

@@ -12,10 +12,10 @@ import { topics } from "../help/command-topics.ts";
 export async function loadConfig(root: string, plugin?: Plugin): Promise<Config> {
   // With NODE_ENV=development or test, oclif would look for the TypeScript sources of the built files.
   settings.enableAutoTranspile = false;
-  const own = plugin ?? new Plugin({ isRoot: true, root });
-  if (!plugin) await own.load();
-  own.pjson.oclif.topics = topics;
-  const config = await Config.load({ root, plugins: new Map([[own.name, own]]) });
+  const rootPlugin = plugin ?? new Plugin({ isRoot: true, root });
+  if (!plugin) await rootPlugin.load();
+  rootPlugin.pjson.oclif.topics = topics;
+  const config = await Config.load({ root, plugins: new Map([[rootPlugin.name, rootPlugin]]) });
   // `svc --version` and `svc help` print the name of the command, not of the npm package.
   config.userAgent = config.userAgent.replace(config.name, config.bin);
   return config;
@@ -59,10 +59,10 @@ function configOf(root: string, id: string): Config {
 
 function builtCommand(root: string, argv: readonly string[]): string | null {
   const end = argv.indexOf("--");
-  const own = end === -1 ? argv : argv.slice(0, end);
-  if (own.includes("--help") || own.includes("-h")) return null;
-  const stop = own.findIndex((word) => !/^[a-z][a-z-]*$/.test(word));
-  for (let words = own.slice(0, stop === -1 ? own.length : stop); words.length > 0; words = words.slice(0, -1))
+  const ownArgs = end === -1 ? argv : argv.slice(0, end);
+  if (ownArgs.includes("--help") || ownArgs.includes("-h")) return null;
+  const stop = ownArgs.findIndex((word) => !/^[a-z][a-z-]*$/.test(word));
+  for (let words = ownArgs.slice(0, stop === -1 ? ownArgs.length : stop); words.length > 0; words = words.slice(0, -1))
     if (words[0] !== "help" && existsSync(join(root, "dist", "commands", `${join(...words)}.js`)))
       return words.join(":");
   return null;

@@ -17,8 +17,8 @@ interface Executable {
 }
 
 /** Runs one command line and returns the exit code. */
-export async function main(argv: string[], config: Config, given: Io = processIo()): Promise<number> {
-  const io = attachIo(config, given);
+export async function main(argv: string[], config: Config, baseIo: Io = processIo()): Promise<number> {
+  const io = attachIo(config, baseIo);
   try {
     await dispatch(argv, config, io);
     return 0;
@@ -43,10 +43,10 @@ export async function main(argv: string[], config: Config, given: Io = processIo
 async function dispatch(input: string[], config: Config, io: Io): Promise<void> {
   const argv = await withoutAlias(input, config, io);
   const end = argv.indexOf("--");
-  const own = end === -1 ? argv : argv.slice(0, end);
-  if (own[0] === "--version" || own[0] === "-v") return io.out(`${config.userAgent}\n`);
-  if (own.length === 0 || own[0] === "help" || own.includes("--help") || own.includes("-h")) {
-    const words = own.filter((arg) => arg !== "--help" && arg !== "-h");
+  const ownArgs = end === -1 ? argv : argv.slice(0, end);
+  if (ownArgs[0] === "--version" || ownArgs[0] === "-v") return io.out(`${config.userAgent}\n`);
+  if (ownArgs.length === 0 || ownArgs[0] === "help" || ownArgs.includes("--help") || ownArgs.includes("-h")) {
+    const words = ownArgs.filter((arg) => arg !== "--help" && arg !== "-h");
     const [{ showHelp }, { normalizeArgv }] = await Promise.all([
       import("../help/help.ts"),
       import("@oclif/core/help"),
@@ -105,8 +105,8 @@ async function withSuggestion(error: unknown, argv: string[], running: Config): 
     `--${flag.name}`,
     ...("allowNo" in flag && flag.allowNo ? [`--no-${flag.name}`] : []),
   ]);
-  const given = (unknown[0] ?? "").split("=")[0] ?? "";
-  const near = flagMeant(given, new Set(names)) ?? nearest(given, names);
+  const word = (unknown[0] ?? "").split("=")[0] ?? "";
+  const near = flagMeant(word, new Set(names)) ?? nearest(word, names);
   const bin = `${config.bin} ${toConfiguredId(id, config)}`;
   return usage(
     `unknown flag ${unknown.join(", ")}`,
@@ -117,10 +117,15 @@ async function withSuggestion(error: unknown, argv: string[], running: Config): 
 /** Errors may occur before flags are parsed, so this checks argv directly. */
 function wantsJson(argv: string[], io: Io): boolean {
   const end = argv.indexOf("--");
-  const own = end === -1 ? argv : argv.slice(0, end);
-  if (own.includes("--json") || own.includes("--output=json") || own.includes("-ojson") || own.includes("-o=json"))
+  const ownArgs = end === -1 ? argv : argv.slice(0, end);
+  if (
+    ownArgs.includes("--json") ||
+    ownArgs.includes("--output=json") ||
+    ownArgs.includes("-ojson") ||
+    ownArgs.includes("-o=json")
+  )
     return true;
-  const at = own.findIndex((arg) => arg === "-o" || arg === "--output");
-  if (at !== -1) return own[at + 1] === "json";
-  return io.env.SVC_OUTPUT === "json" && !own.some((arg) => arg.startsWith("--output=") || /^-o./.test(arg));
+  const at = ownArgs.findIndex((arg) => arg === "-o" || arg === "--output");
+  if (at !== -1) return ownArgs[at + 1] === "json";
+  return io.env.SVC_OUTPUT === "json" && !ownArgs.some((arg) => arg.startsWith("--output=") || /^-o./.test(arg));
 }

@@ -13,11 +13,11 @@ export type ImportCommand = (file: string) => Promise<{ default: CommandClass }>
 export async function sourceCommands(
   root: string,
   load: ImportCommand = (file) => import(pathToFileURL(file).href),
-  wanted: (file: string) => boolean = () => true,
+  isIncluded: (file: string) => boolean = () => true,
 ): Promise<Record<string, CommandClass>> {
   const folder = join(root, "src", "commands");
   const files = (await readdir(folder, { recursive: true }))
-    .filter((file) => file.endsWith(".ts") && wanted(file))
+    .filter((file) => file.endsWith(".ts") && isIncluded(file))
     .sort();
   const entries = await Promise.all(
     files.map(async (file) => {
@@ -31,10 +31,10 @@ export async function sourceCommands(
 export async function sourceConfig(
   root: string,
   load?: ImportCommand,
-  wanted?: (file: string) => boolean,
+  isIncluded?: (file: string) => boolean,
 ): Promise<Config> {
   const pjson = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-  const commands = await sourceCommands(root, load, wanted);
+  const commands = await sourceCommands(root, load, isIncluded);
   const plugin = new Plugin({
     isRoot: true,
     root,

@@ -49,12 +49,12 @@ const secretNames: readonly string[] = Object.values(secretFields);
 
 /** Finds an authority by id or name; an id takes precedence. */
 export async function findAuthority(command: ClientCommand, text: string): Promise<CaItem> {
-  const { certificate_authorities: known } = await command.call(caApi.list);
-  const found = known.find(({ id }) => String(id) === text) ?? known.find(({ name }) => name === text);
-  if (found) return found;
+  const { certificate_authorities: authorities } = await command.call(caApi.list);
+  const match = authorities.find(({ id }) => String(id) === text) ?? authorities.find(({ name }) => name === text);
+  if (match) return match;
   const near = nearest(
     text,
-    known.map(({ name }) => name),
+    authorities.map(({ name }) => name),
   );
   throw notFound(
     `there is no certificate authority ${text}${near ? `; did you mean ${near}?` : ""}`,
@@ -68,20 +68,20 @@ export async function authorityFields(
   type: CaType,
   flags: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, unknown>> {
-  const own = fieldsOf(type);
-  const given: Record<string, unknown> = {};
+  const ownFields = fieldsOf(type);
+  const body: Record<string, unknown> = {};
   for (const field of allFields) {
     const flag = kebab(field);
     const value = secretNames.includes(field) ? await readSecret(command.io, flags, flag) : flags[flag];
     if (value === undefined) continue;
-    if (!own.includes(field))
+    if (!ownFields.includes(field))
       throw usage(
         `${flag} does not apply to the type ${type}`,
-        `This type has: ${own.map((name) => `--${kebab(name)}`).join(", ")}`,
+        `This type has: ${ownFields.map((name) => `--${kebab(name)}`).join(", ")}`,
       );
-    given[field] = value;
+    body[field] = value;
   }
-  return given;
+  return body;
 }
 
 /** The object of the type in a file: either nested under the type as in the API, or its fields at the top level. */

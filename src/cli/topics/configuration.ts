@@ -140,7 +140,7 @@ export class Configuration {
       ? files.scopes.flatMap(({ kind, name }) => (kind === "team" && name) || [])
       : undefined;
     const state = await this.state({ secrets, hosts, keptTeams });
-    const wanted = desiredOf(files, state, {
+    const desired = desiredOf(files, state, {
       deleteOtherTeams,
       allowUnknownHosts: this.#isOn(flags["allow-unknown-hosts"], "SVC_APPLY_ALLOW_UNKNOWN_HOSTS"),
     });
@@ -149,24 +149,24 @@ export class Configuration {
       if (warning !== null) this.remark(warning);
     }
     const before = valuesOf(state.things);
-    await checkSql(wanted.things, before, files);
-    if (wanted.problems.failed) this.#refuse(wanted.problems.all);
-    this.#warnOf(wanted.problems.all);
-    const others = otherTeams(state.things, wanted.things);
+    await checkSql(desired.things, before, files);
+    if (desired.problems.failed) this.#refuse(desired.problems.all);
+    this.#warnOf(desired.problems.all);
+    const others = otherTeams(state.things, desired.things);
     const isWhole = files.scopes.some(({ kind }) => kind === "global");
     if (isWhole && others.length > 0 && !deleteOtherTeams)
       this.remark(
         `${plural(others.length, "team")} in no file, kept unchanged: ${others.slice(0, 10).join(", ")}${others.length > 10 ? ", ..." : ""}`,
       );
-    const things = await this.withFiles(wanted.things, before, downloads);
-    const planned = planOf(state, { ...wanted, things, isComplete: (thing) => wanted.isComplete(thing) });
+    const things = await this.withFiles(desired.things, before, downloads);
+    const planned = planOf(state, { ...desired, things, isComplete: (thing) => desired.isComplete(thing) });
     const changes = withConsequences(planned, state);
-    const unseen = changes.filter((one) => isUnseen(one, state));
-    for (const one of unseen)
+    const unseen = changes.filter((change) => isUnseen(change, state));
+    for (const change of unseen)
       this.remark(
-        `${this.masks.hide(titleOf(one))}: your role does not see ${one.kind === "custom_variable" ? "it, so it is" : "them, so they are"} kept unchanged`,
+        `${this.masks.hide(titleOf(change))}: your role does not see ${change.kind === "custom_variable" ? "it, so it is" : "them, so they are"} kept unchanged`,
       );
-    const seen = changes.filter((one) => !unseen.includes(one));
+    const seen = changes.filter((change) => !unseen.includes(change));
     await this.#checkRights(seen, state, files);
     return {
       changes: seen,
@@ -218,19 +218,19 @@ export class Configuration {
     before: ReadonlyMap<string, Json>,
     downloads: boolean,
   ): Promise<readonly T[]> {
-    const wanted = things.flatMap((thing) => {
+    const downloadable = things.flatMap((thing) => {
       const file = kinds[thing.kind]?.download?.(thing.value, before.get(keyOf(thing)));
       return file ? [{ thing, file }] : [];
     });
     const digests = new Map<T, string>();
     if (downloads)
-      for (const owner of new Set(wanted.map(({ thing }) => thing.owner))) {
-        const some = wanted.filter(({ thing }) => thing.owner === owner);
-        const found = await this.#download(
+      for (const owner of new Set(downloadable.map(({ thing }) => thing.owner))) {
+        const ofOwner = downloadable.filter(({ thing }) => thing.owner === owner);
+        const fetched = await this.#download(
           owner,
-          some.map(({ file }) => file),
+          ofOwner.map(({ file }) => file),
         );
-        for (const [i, { thing }] of some.entries()) digests.set(thing, found[i]!);
+        for (const [i, { thing }] of ofOwner.entries()) digests.set(thing, fetched[i]!);
       }
     return things.map((thing) => {
       const { withFile } = kinds[thing.kind] ?? {};
@@ -251,10 +251,14 @@ export class Configuration {
         query,
         body: { software: { packages } },
       });
-      const { status, message, files: found } = await waitForPackages(this.#command, request_uuid, DOWNLOAD_TIMEOUT);
-      if (status === "failed" || found === null)
+      const {
+        status,
+        message,
+        files: downloaded,
+      } = await waitForPackages(this.#command, request_uuid, DOWNLOAD_TIMEOUT);
+      if (status === "failed" || downloaded === null)
         throw failed(`nothing was changed: ${message || "the server did not keep the downloaded files"}`);
-      digests.push(...found.map(({ hash_sha256 }) => hash_sha256));
+      digests.push(...downloaded.map(({ hash_sha256 }) => hash_sha256));
     }
     return digests;
   }
@@ -280,8 +284,12 @@ export class Configuration {
   }
 
   /** Prints the plan to stdout, as text, Markdown or structured output. */
-  async printChanges(given: readonly Change[], secrets: ReadonlyMap<string, string>, markdown = false): Promise<void> {
-    const changes = hidden(given, this.masks, secrets);
+  async printChanges(
+    unmasked: readonly Change[],
+    secrets: ReadonlyMap<string, string>,
+    markdown = false,
+  ): Promise<void> {
+    const changes = hidden(unmasked, this.masks, secrets);
     if (markdown) await this.#command.write(renderMarkdown(changes, this.#defaults));
     else if (!this.#command.structured) await this.#command.write(renderPlan(changes, this.planPaint, this.#defaults));
     else if (this.#command.format === "json" || this.#command.format === "yaml")

@@ -10,14 +10,14 @@ export const deviceFlags = secretFlags("token", "the token");
 
 type Flags = Readonly<Record<string, unknown>>;
 
-export async function deviceTokenOf(io: Io, given: string | undefined, flags: Flags): Promise<string> {
+export async function deviceTokenOf(io: Io, argument: string | undefined, flags: Flags): Promise<string> {
   const token = (await readSecret(io, flags, "token"))?.trim();
-  if (token !== undefined && given !== undefined)
+  if (token !== undefined && argument !== undefined)
     throw usage("give the token only once: as an argument, or with --token-stdin or --token-file");
-  const found = token ?? given;
-  if (found === undefined || found === "")
+  const text = token ?? argument;
+  if (text === undefined || text === "")
     throw usage("missing TOKEN", "Give it as an argument, or with --token-stdin or --token-file.");
-  return found;
+  return text;
 }
 
 /** For status 401 the usual hint to sign in would be wrong: the host's agent creates this token. */

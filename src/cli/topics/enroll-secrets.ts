@@ -37,7 +37,7 @@ export async function replaceSecrets(
   { teamId }: SecretOwner,
   secrets: readonly (string | Expiring)[],
 ): Promise<void> {
-  const body = { secrets: secrets.map((one) => (typeof one === "string" ? { secret: one } : one)) };
+  const body = { secrets: secrets.map((secret) => (typeof secret === "string" ? { secret } : secret)) };
   if (teamId === null) await command.call(enrollSecretsApi.setGlobal, { body: { spec: body } });
   else await command.call(enrollSecretsApi.setTeam, { params: { id: teamId }, body });
 }

@@ -113,15 +113,16 @@ export async function findPolicies(
   texts: readonly string[],
   scope: PolicyScope,
 ): Promise<Policy[]> {
-  const known = await policiesIn(command, scope);
-  const found = new Map<number, Policy>();
+  const policies = await policiesIn(command, scope);
+  const chosen = new Map<number, Policy>();
   for (const text of texts) {
     const policy =
-      known.find(({ id }) => String(id) === text) ?? known.find(({ name }) => name === text.normalize("NFC").trim());
-    if (!policy) throw missing(text, known, scope);
-    found.set(policy.id, policy);
+      policies.find(({ id }) => String(id) === text) ??
+      policies.find(({ name }) => name === text.normalize("NFC").trim());
+    if (!policy) throw missing(text, policies, scope);
+    chosen.set(policy.id, policy);
   }
-  return [...found.values()];
+  return [...chosen.values()];
 }
 
 export async function findPolicy(command: ClientCommand, text: string, scope: PolicyScope): Promise<Policy> {
@@ -137,10 +138,10 @@ export function cutToLimit<T>(command: ClientCommand, rows: readonly T[]): reado
   return rows.slice(0, most);
 }
 
-function missing(text: string, known: readonly Policy[], { teamId }: PolicyScope) {
+function missing(text: string, policies: readonly Policy[], { teamId }: PolicyScope) {
   const near = nearest(
     text,
-    known.map(({ name }) => name),
+    policies.map(({ name }) => name),
   );
   const where =
     teamId === null ? "global policy" : teamId === 0 ? "policy for hosts without a team" : "policy of the team";

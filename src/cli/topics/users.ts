@@ -55,10 +55,10 @@ export async function userFields(
   for (const flag of Object.keys(userFlags)) {
     if (flag !== "teams" && flags[flag] !== undefined) body[flag.replaceAll("-", "_")] = flags[flag];
   }
-  const given = Array.isArray(flags.teams) ? listOf(flags.teams.map(String)) : [];
-  if (given.length === 0) return body;
+  const pairs = Array.isArray(flags.teams) ? listOf(flags.teams.map(String)) : [];
+  if (pairs.length === 0) return body;
   const teams: { id: number; role: string }[] = [];
-  for (const pair of given) {
+  for (const pair of pairs) {
     const at = pair.lastIndexOf(":");
     if (at <= 0) throw usage(`--teams: ${pair} is not TEAM:ROLE`, `Roles: ${roles.join(", ")}`);
     teams.push({ id: (await team(pair.slice(0, at))).id, role: pair.slice(at + 1) });

@@ -84,15 +84,15 @@ export const vitalView = (relative: boolean, now: Date): View => ({
 /** By name, with or without the prefix, or by id. */
 export function variableNamed(all: readonly CustomVariable[], text: string): CustomVariable {
   const name = text.startsWith(SECRET_PREFIX) ? text.slice(SECRET_PREFIX.length) : text;
-  const found = all.find((one) => one.name === name) ?? all.find(({ id }) => String(id) === text);
-  if (found) return found;
+  const match = all.find((variable) => variable.name === name) ?? all.find(({ id }) => String(id) === text);
+  if (match) return match;
   throw notFound(`there is no custom variable ${text}`, "`svc variables list` shows them.");
 }
 
 /** By name or id. */
 export function vitalNamed(all: readonly CustomHostVital[], text: string): CustomHostVital {
   const name = text.toLowerCase();
-  const found = all.find((one) => one.name.toLowerCase() === name) ?? all.find(({ id }) => String(id) === text);
-  if (found) return found;
+  const match = all.find((vital) => vital.name.toLowerCase() === name) ?? all.find(({ id }) => String(id) === text);
+  if (match) return match;
   throw notFound(`there is no custom host vital ${text}`, "`svc vitals list` shows them.");
 }

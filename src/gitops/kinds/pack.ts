@@ -1,6 +1,6 @@
 // Packs: sets of scheduled queries. Only documents of the older format contain them; files have queries with an interval.
 import { z } from "zod";
-import { GivenPack, GivenQuery } from "../../api/checks/packs.ts";
+import { GivenQuery, PackInput } from "../../api/checks/packs.ts";
 import { thing } from "../desired/values.ts";
 import type { Value } from "../files/overlay.ts";
 import { checked } from "../files/section-values.ts";
@@ -42,8 +42,8 @@ function wholePack({ description, platform, disabled, targets, queries }: Value)
   };
 }
 
-const PackSpec = GivenPack.extend({
-  targets: z.strictObject(GivenPack.shape.targets.unwrap().unwrap().shape).nullish(),
+const PackSpec = PackInput.extend({
+  targets: z.strictObject(PackInput.shape.targets.unwrap().unwrap().shape).nullish(),
   queries: z.array(GivenQuery.strict()).max(10_000).nullish(),
 }).strict();
 

@@ -4,10 +4,10 @@ import { durationMs } from "../../output/text.ts";
 const flags = ["start-created-at", "end-created-at"] as const;
 
 /** The times of the filters of activities: how long ago (`7d`, `24h`) becomes a time; others are checked. */
-export function activityTimes(given: Readonly<Record<string, unknown>>, now: Date): Record<string, unknown> {
-  const times = { ...given };
+export function activityTimes(flagValues: Readonly<Record<string, unknown>>, now: Date): Record<string, unknown> {
+  const times = { ...flagValues };
   for (const flag of flags) {
-    const text = given[flag];
+    const text = flagValues[flag];
     if (typeof text !== "string" || text === "") continue;
     if (/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text)) {
       const at = now.getTime() - durationMs(text, `--${flag}`);

@@ -15,7 +15,7 @@ export const details: Column = {
     typeof value !== "object" || value === null
       ? ""
       : Object.entries(value)
-          .filter(([, one]) => one !== null && one !== "")
-          .map(([key, one]) => `${key}=${cell(one)}`)
+          .filter(([, field]) => field !== null && field !== "")
+          .map(([key, field]) => `${key}=${cell(field)}`)
           .join(" "),
 };

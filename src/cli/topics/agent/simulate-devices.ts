@@ -124,9 +124,9 @@ function common(flags: DeviceSimulationFlags) {
 }
 
 function familyOf(text: string): AppleFamily {
-  const found = appleFamilies.find((family) => family === text);
-  if (found === undefined) throw usage(`--platforms: ${text} is none of ${appleFamilies.join(", ")}`);
-  return found;
+  const match = appleFamilies.find((family) => family === text);
+  if (match === undefined) throw usage(`--platforms: ${text} is none of ${appleFamilies.join(", ")}`);
+  return match;
 }
 
 function share(flags: DeviceSimulationFlags, name: "not-now" | "command-failures"): number {

@@ -99,8 +99,8 @@ async function server(io: Io, connection: Connection, version: string): Promise<
     tls: { insecure, ...(ca === null ? {} : { ca }) },
     ...(io.send === undefined ? {} : { send: io.send }),
     sleep: io.sleep,
-    onServerVersion: (found) => {
-      serverVersion = found;
+    onServerVersion: (version) => {
+      serverVersion = version;
     },
   });
   const https = serverUrl.startsWith("https:");
@@ -160,8 +160,8 @@ async function signIn(client: ApiClient, token: string | null): Promise<Check[]>
     const { user } = JSON.parse(text) as { user?: { email?: string; global_role?: string | null } };
     const signedIn = ok("sign-in", user?.email ?? "signed in");
     if (!user?.global_role) return [signedIn];
-    const found = [...(await deviceManagement(client)), ...(await directoryReports(client))];
-    return [signedIn, proxy(headers.get("x-svc-warning")), ...found];
+    const checks = [...(await deviceManagement(client)), ...(await directoryReports(client))];
+    return [signedIn, proxy(headers.get("x-svc-warning")), ...checks];
   }
   return [bad("sign-in", `the server does not accept the token (${status})`, "Sign in again with `svc login`.")];
 }

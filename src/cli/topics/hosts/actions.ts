@@ -50,7 +50,7 @@ interface ActionFlags {
 
 /** Platforms whose users unlock the screen as usual: the devices do not stay locked. */
 const unlockedByUsers: ReadonlySet<string> = new Set(["android"]);
-const wanted = { lock: "locked", unlock: "unlocked", wipe: "wiped" } as const;
+const desiredStatus = { lock: "locked", unlock: "unlocked", wipe: "wiped" } as const;
 /** Maximum number of concurrent calls. */
 const MAX_CONCURRENT = 8;
 
@@ -111,24 +111,26 @@ export class HostActions {
       };
       waited = await this.#follow(outcomes, timeout, progress).catch((error: unknown) => error);
       if (waited instanceof Error && !(waited instanceof CliError)) throw waited;
-    } else for (const one of outcomes) if (isOpen(one)) this.#command.note(`${one.host}: ${this.#pendingText(one)}`);
+    } else
+      for (const outcome of outcomes)
+        if (isOpen(outcome)) this.#command.note(`${outcome.host}: ${this.#pendingText(outcome)}`);
     await this.#command.printList(outcomes, view);
     this.#conclude(outcomes);
     if (waited) throw waited;
   }
 
   async #beginAll(hosts: readonly Target[]): Promise<ActionOutcome[]> {
-    let asked = 0;
+    let requested = 0;
     try {
       return await inParts(hosts, async (host) => {
         const outcome = await this.#begin(host, hosts.length === 1);
-        asked++;
+        requested++;
         return outcome;
       });
     } catch (error) {
       if (!this.#command.stop.signal.aborted) throw error;
       throw interrupted({
-        what: `${asked} of ${plural(hosts.length, "host")}: ${this.#steps.action} was requested`,
+        what: `${requested} of ${plural(hosts.length, "host")}: ${this.#steps.action} was requested`,
         hint: "`svc hosts upcoming HOST` shows pending actions, `svc hosts cancel` cancels them.",
       });
     }
@@ -168,7 +170,7 @@ export class HostActions {
     const progress = this.#command.progress(`waiting for ${plural(outcomes.length, "host")} ...`);
     let now = [...outcomes];
     const done = async () => {
-      now = await inParts(now, (one) => (isOpen(one) ? this.#look(one) : Promise.resolve(one)));
+      now = await inParts(now, (outcome) => (isOpen(outcome) ? this.#look(outcome) : Promise.resolve(outcome)));
       report(now);
       const open = now.filter(isOpen).length;
       progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);
@@ -193,7 +195,7 @@ export class HostActions {
       const { device_status, pending_action, action_failure } = mdm;
       const state = { ...before, device_status, pending_action };
       if (pending_action === this.#steps.action) return state;
-      if (device_status === wanted[this.#steps.action]) return { ...state, outcome: "done" };
+      if (device_status === desiredStatus[this.#steps.action]) return { ...state, outcome: "done" };
       if (this.#steps.action === "lock" && unlockedByUsers.has(platform) && action_failure === undefined)
         return { ...state, outcome: "done" };
       if (pending_action === "" && needsPin(state)) return state;
@@ -208,9 +210,9 @@ export class HostActions {
     }
   }
 
-  #pendingText(one: ActionOutcome): string {
-    return needsPin(one)
-      ? `enter the PIN ${one.unlock_pin} on the Mac to unlock it`
+  #pendingText(outcome: ActionOutcome): string {
+    return needsPin(outcome)
+      ? `enter the PIN ${outcome.unlock_pin} on the Mac to unlock it`
       : `${this.#steps.action} is pending`;
   }
 
@@ -237,8 +239,8 @@ const needsPin = ({
 const isOpen = ({ outcome, approval_id }: ActionOutcome): boolean => outcome === "pending" && approval_id === undefined;
 
 async function inParts<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const made: R[] = [];
+  const results: R[] = [];
   for (let at = 0; at < items.length; at += MAX_CONCURRENT)
-    made.push(...(await Promise.all(items.slice(at, at + MAX_CONCURRENT).map(work))));
-  return made;
+    results.push(...(await Promise.all(items.slice(at, at + MAX_CONCURRENT).map(work))));
+  return results;
 }

@@ -53,7 +53,7 @@ export const shortNameOf = (hosts: readonly Target[]): string =>
 
 interface Following<T> {
   readonly timeout: string;
-  readonly isOpen: (one: T) => boolean;
+  readonly isOpen: (outcome: T) => boolean;
   /** What the server knows of it now. */
   readonly look: (before: T) => Promise<T>;
   readonly report: (now: T[]) => void;
@@ -100,7 +100,7 @@ export async function followAll<T>(
   const progress = command.progress(`waiting for ${plural(begun.length, "host")} ...`);
   let now = [...begun];
   const done = async () => {
-    now = await Promise.all(now.map((one) => (isOpen(one) ? look(one) : one)));
+    now = await Promise.all(now.map((outcome) => (isOpen(outcome) ? look(outcome) : outcome)));
     report(now);
     const open = now.filter(isOpen).length;
     progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);

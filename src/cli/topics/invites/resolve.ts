@@ -11,8 +11,8 @@ type List = (
 export async function resolveInvite(list: List, text: string): Promise<Invite> {
   const byId = /^\d+$/.test(text);
   const { invites } = await list(invitesApi.list, byId ? {} : { query: { query: text } });
-  const wanted = text.trim().toLowerCase();
-  const found = invites.find(({ id, email }) => (byId ? String(id) === text : email === wanted));
-  if (!found) throw notFound(`there is no invite ${text}`, "`svc invites list` shows them.");
-  return found;
+  const address = text.trim().toLowerCase();
+  const invite = invites.find(({ id, email }) => (byId ? String(id) === text : email === address));
+  if (!invite) throw notFound(`there is no invite ${text}`, "`svc invites list` shows them.");
+  return invite;
 }

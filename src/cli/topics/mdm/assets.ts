@@ -21,10 +21,10 @@ export const assetView: View = {
 /** Finds an asset within the given team. */
 export async function findAsset(command: ClientCommand, text: string, team: string | undefined): Promise<Asset> {
   const { assets } = await command.call(assetsApi.list, { query: await command.teamFilter(team) });
-  const found =
+  const match =
     assets.find(({ asset_uuid, identifier }) => asset_uuid === text || identifier === text) ??
     assets.find(({ asset }) => asset === text);
-  if (found) return found;
+  if (match) return match;
   throw notFound(
     `there is no asset ${text}${team === undefined ? " for hosts without a team" : " of that team"}`,
     "`svc mdm assets list` shows them; a team's need --team.",

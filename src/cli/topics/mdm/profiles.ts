@@ -32,12 +32,12 @@ export const labelFlags = {
 /** The lists of labels that were given. */
 export function labelsOf(flags: { readonly [K in keyof typeof labelFlags]?: readonly string[] | undefined }) {
   const list = (values: readonly string[] | undefined) => (values === undefined ? undefined : listOf(values));
-  const given = {
+  const scope = {
     labels_include_all: list(flags["labels-include-all"]),
     labels_include_any: list(flags["labels-include-any"]),
     labels_exclude_any: list(flags["labels-exclude-any"]),
   };
-  return Object.fromEntries(Object.entries(given).filter(([, names]) => names !== undefined));
+  return Object.fromEntries(Object.entries(scope).filter(([, names]) => names !== undefined));
 }
 
 export const profileView: View = {

@@ -74,14 +74,14 @@ export class LiveQueries {
     const ids = { hosts: [] as number[], labels: [] as number[], teams: [] as number[] };
     for (const name of hosts) ids.hosts.push((await this.#command.host(name)).id);
     for (const name of labels) {
-      const { id, name: own } = await this.#command.label(name);
+      const { id, name: storedName } = await this.#command.label(name);
       ids.labels.push(id);
-      names.labels.push(own);
+      names.labels.push(storedName);
     }
     for (const name of teams) {
-      const { id, name: own } = isNoTeam(name) ? { id: 0, name: null } : await this.#command.team(name);
+      const { id, name: storedName } = isNoTeam(name) ? { id: 0, name: null } : await this.#command.team(name);
       ids.teams.push(id);
-      names.teams.push(own);
+      names.teams.push(storedName);
     }
     this.#chosen = { ...names, hosts: ids.hosts };
     return ids;

@@ -52,8 +52,8 @@ export async function* scimResources(command: ClientCommand, what: "users" | "gr
 /** By user name or id. */
 export async function findPerson(command: ClientCommand, text: string): Promise<ScimUser> {
   const query = { filter: `userName eq ${JSON.stringify(text)}`, count: 1 };
-  const [found] = (await command.call(scimApi.users, { query })).Resources;
-  if (found) return found;
+  const [person] = (await command.call(scimApi.users, { query })).Resources;
+  if (person) return person;
   if (/^\d+$/.test(text)) return command.call(scimApi.user, { params: { id: text } });
   throw notFound(`there is no person ${text}`, "`svc scim users list` shows them.");
 }
@@ -61,8 +61,8 @@ export async function findPerson(command: ClientCommand, text: string): Promise<
 /** By name or id, without its members. */
 export async function findPersonGroup(command: ClientCommand, text: string): Promise<ScimGroup> {
   const query = { filter: `displayName eq ${JSON.stringify(text)}`, count: 1, excludedAttributes: "members" };
-  const [found] = (await command.call(scimApi.groups, { query })).Resources;
-  if (found) return found;
+  const [group] = (await command.call(scimApi.groups, { query })).Resources;
+  if (group) return group;
   if (/^(group-)?\d+$/.test(text))
     return command.call(scimApi.group, { params: { id: text }, query: { excludedAttributes: "members" } });
   throw notFound(`there is no group ${text}`, "`svc scim groups list` shows them.");
@@ -73,7 +73,7 @@ export async function peopleReferences(
   command: ClientCommand,
   people: readonly string[],
 ): Promise<{ value: string }[]> {
-  const found: { value: string }[] = [];
-  for (const text of people) found.push({ value: (await findPerson(command, text)).id });
-  return found;
+  const members: { value: string }[] = [];
+  for (const text of people) members.push({ value: (await findPerson(command, text)).id });
+  return members;
 }

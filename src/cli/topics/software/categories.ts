@@ -33,9 +33,9 @@ export async function findCategory(
     { query },
     "self_service_categories",
   );
-  const found =
+  const match =
     rows.find(({ name }) => name.toLowerCase() === text.toLowerCase()) ?? rows.find(({ id }) => String(id) === text);
-  if (found) return found;
+  if (match) return match;
   throw notFound(
     `there is no category ${printable(text)}${team === undefined ? " for hosts without a team" : " of that team"}`,
     "`svc software categories list` shows them; a team's need --team.",

@@ -122,16 +122,16 @@ export class Installs {
   async #titleOn(hostId: number, title: string): Promise<number> {
     if (/^\d{1,15}$/.test(title)) return Number(title);
     const offered = await this.#softwareOn(hostId, { available_for_install: true, query: title });
-    const found = oneNamed(offered, title);
-    if (found) return found.id;
+    const match = oneNamed(offered, title);
+    if (match) return match.id;
     const hint = `\`svc hosts software ${hostId} --available-for-install\` shows what is offered.`;
     throw notFound(`the host is offered no software with the name ${JSON.stringify(title)}`, hint);
   }
 
   async itemOn(hostId: number, titleId: number): Promise<HostSoftwareItem | undefined> {
     for (const query of [{ available_for_install: true }, {}]) {
-      const found = (await this.#softwareOn(hostId, query)).find(({ id }) => id === titleId);
-      if (found) return found;
+      const item = (await this.#softwareOn(hostId, query)).find(({ id }) => id === titleId);
+      if (item) return item;
     }
     return undefined;
   }

@@ -45,7 +45,7 @@ type PackageFlags = {
 export async function packageFields(io: Io, flags: PackageFlags) {
   const text = async (flag: keyof typeof textFlags | "configuration") =>
     flags[flag] === undefined ? undefined : await readText(io, flags[flag], `--${flag}`);
-  const given = {
+  const texts = {
     install_script: await text("install-script"),
     uninstall_script: await text("uninstall-script"),
     post_install_script: await text("post-install-script"),
@@ -56,7 +56,7 @@ export async function packageFields(io: Io, flags: PackageFlags) {
     categories: flags.categories && orEmpty(listOf(flags.categories)),
     ...Object.fromEntries(Object.entries(labelsOf(flags)).map(([field, names]) => [field, orEmpty(names as string[])])),
   };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined));
 }
 
 /** Forms cannot contain empty lists. */

@@ -21,10 +21,10 @@ export const offered = (team_id: number): Among => ({ team_id, available_for_ins
  */
 export async function titleNamed(client: ApiClient, text: string, among: Among = {}): Promise<number> {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  let found = oneNamed(await search(client, text, among), text);
-  if (!found && !among.available_for_install)
-    found = oneNamed(await search(client, text, { ...among, available_for_install: true }), text);
-  if (found) return found.id;
+  let title = oneNamed(await search(client, text, among), text);
+  if (!title && !among.available_for_install)
+    title = oneNamed(await search(client, text, { ...among, available_for_install: true }), text);
+  if (title) return title.id;
   throw notFound(
     `there is no software title ${printable(text)}`,
     "`svc software list` shows those that hosts have, with `--available-for-install` those that are offered.",
@@ -40,9 +40,9 @@ interface Title {
 
 /** The title with this name; null: there is none. */
 export function oneNamed(titles: readonly Title[], text: string): Title | null {
-  const found = titles.filter(({ name, display_name }) => name === text || display_name === text);
-  if (found.length <= 1) return found[0] ?? null;
-  const all = found.map(({ id, source }) => `${id} (${source})`).join(", ");
+  const matches = titles.filter(({ name, display_name }) => name === text || display_name === text);
+  if (matches.length <= 1) return matches[0] ?? null;
+  const all = matches.map(({ id, source }) => `${id} (${source})`).join(", ");
   throw usage(`several software titles have the name ${printable(text)}: ${all}`, "Give the id of one of them.");
 }
 

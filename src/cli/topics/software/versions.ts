@@ -5,13 +5,17 @@ import { HostVulnerability } from "../../../api/software/vulnerabilities.ts";
 import type { View } from "../../output/output.ts";
 
 /** The CVEs, each once: those of a version, or of each version of a title. */
-export const cvesIn = (found: unknown): string =>
-  Array.isArray(found)
+export const cvesIn = (cves: unknown): string =>
+  Array.isArray(cves)
     ? [
         ...new Set(
-          found
+          cves
             .flat()
-            .flatMap((one) => (typeof one === "string" ? one : ((one as { cve?: string } | null)?.cve ?? []))),
+            .flatMap((vulnerability) =>
+              typeof vulnerability === "string"
+                ? vulnerability
+                : ((vulnerability as { cve?: string } | null)?.cve ?? []),
+            ),
         ),
       ].join(", ")
     : "";

@@ -12,15 +12,15 @@ export function checkSignature(
   body: Uint8Array,
   now: Date,
 ): SignatureState {
-  const { "webhook-id": id, "webhook-timestamp": at, "webhook-signature": given } = headers;
-  if (typeof id !== "string" || typeof at !== "string" || typeof given !== "string") return "missing";
+  const { "webhook-id": id, "webhook-timestamp": at, "webhook-signature": signature } = headers;
+  if (typeof id !== "string" || typeof at !== "string" || typeof signature !== "string") return "missing";
   if (secret === undefined) return "unchecked";
   const key = Buffer.from(secret.trim().replace(/^whsec_/, ""), "base64");
-  const wanted = createHmac("sha256", key).update(`${id}.${at}.`).update(body).digest();
-  const fits = given.split(" ").some((one) => {
-    const [version, value = ""] = one.split(",");
-    const found = Buffer.from(value, "base64");
-    return version === "v1" && found.length === wanted.length && timingSafeEqual(found, wanted);
+  const expected = createHmac("sha256", key).update(`${id}.${at}.`).update(body).digest();
+  const fits = signature.split(" ").some((candidate) => {
+    const [version, value = ""] = candidate.split(",");
+    const digest = Buffer.from(value, "base64");
+    return version === "v1" && digest.length === expected.length && timingSafeEqual(digest, expected);
   });
   if (!fits) return "invalid";
   return Math.abs(now.getTime() / 1000 - Number(at)) <= TOLERANCE ? "valid" : "stale";

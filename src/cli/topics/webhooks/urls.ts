@@ -30,7 +30,7 @@ const FIELDS = ["destination_url", "webhook_url"];
 function urlsIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(urlsIn);
   if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([key, one]) =>
-    FIELDS.includes(key) && typeof one === "string" && one !== "" ? [one] : urlsIn(one),
+  return Object.entries(value).flatMap(([key, field]) =>
+    FIELDS.includes(key) && typeof field === "string" && field !== "" ? [field] : urlsIn(field),
   );
 }

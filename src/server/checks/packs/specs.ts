@@ -1,5 +1,5 @@
 // Packs as configuration: targets and queries are given by name.
-import type { GivenPack, PackSpec } from "../../../api/checks/packs.ts";
+import type { PackInput, PackSpec } from "../../../api/checks/packs.ts";
 import { labelName } from "../../hosts/labels/names.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { admitKeptSql } from "../../platform/agent-protocol/admit-carving.ts";
@@ -15,7 +15,7 @@ import { entriesOnWire, type PackRow } from "./wire.ts";
 export const DEFAULT_INTERVAL = 3600;
 
 /** All or nothing. A spec defines the whole pack: targets and queries that it does not list are removed. */
-export async function applyPackSpecs(ctx: Context, specs: readonly GivenPack[]): Promise<void> {
+export async function applyPackSpecs(ctx: Context, specs: readonly PackInput[]): Promise<void> {
   const named = specs.map((spec) => ({ spec, name: checkedPackName(spec.name) }));
   if (!isPremium(ctx) && specs.some(({ targets }) => (targets?.teams?.length ?? 0) > 0)) throw premiumOption("teams");
   await changingQueries(ctx, async (inside) => {
@@ -25,7 +25,7 @@ export async function applyPackSpecs(ctx: Context, specs: readonly GivenPack[]):
 }
 
 /** Under the lock of queries. */
-export async function replacePack(inside: Context, spec: GivenPack, name: string): Promise<void> {
+export async function replacePack(inside: Context, spec: PackInput, name: string): Promise<void> {
   const { store, clock } = inside;
   const now = clock.iso();
   const [pack] = await store.packs.upsert(
@@ -68,7 +68,7 @@ function idNamed(kind: string, name: string, rows: readonly { id: number; name: 
   return row.id;
 }
 
-async function replaceQueries(ctx: Context, packId: number, entries: NonNullable<GivenPack["queries"]>): Promise<void> {
+async function replaceQueries(ctx: Context, packId: number, entries: NonNullable<PackInput["queries"]>): Promise<void> {
   const { store, clock } = ctx;
   const now = clock.iso();
   const names = [...new Set(entries.map(({ query }) => queryName(query)))];

@@ -1,5 +1,5 @@
 // Queries from configuration files, identified by team name and query name.
-import { type GivenSpec, type QuerySpec, queryFields } from "../../../api/checks/queries.ts";
+import { type QuerySpecInput, type QuerySpec, queryFields } from "../../../api/checks/queries.ts";
 import { fieldNames, pick } from "../../../api/plain-fields.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { type Context, isPremium } from "../../platform/core/context.ts";
@@ -14,7 +14,7 @@ import { labelsOfQueries } from "./wire.ts";
 import { NO_LABELS } from "./write.ts";
 
 /** Applies all specs in one transaction; all are validated first. */
-export async function applyQuerySpecs(ctx: Context, specs: readonly GivenSpec[]): Promise<void> {
+export async function applyQuerySpecs(ctx: Context, specs: readonly QuerySpecInput[]): Promise<void> {
   const checked = specs.map((spec) => ({ spec, columns: wholeFields(spec) }));
   await changingQueries(ctx, async (inside) => {
     const applied: QueryRow[] = [];

@@ -3,7 +3,7 @@
 import type { z } from "zod";
 import type { Content } from "../../../api/bodies.ts";
 import type { ConfigurationProfile, profilesApi } from "../../../api/devices/profiles.ts";
-import type { GivenLabels } from "../../../api/hosts/label-scope.ts";
+import type { LabelsInput } from "../../../api/hosts/label-scope.ts";
 import { checkProfilesUnused } from "../../checks/policies/profiles.ts";
 import { resolveTargets, type TargetLabel } from "../../hosts/labels/targeting.ts";
 import { recordEntries } from "../../platform/activities/record.ts";
@@ -91,7 +91,7 @@ interface SentProfile {
   readonly activation?: File | undefined;
 }
 
-export async function createProfile(ctx: Context, teamId: number | undefined, sent: SentProfile, labels: GivenLabels) {
+export async function createProfile(ctx: Context, teamId: number | undefined, sent: SentProfile, labels: LabelsInput) {
   if (teamId !== undefined && !isPremium(ctx)) throw premiumRequired();
   const team = await teamFor(ctx, "profiles:write", teamId);
   await requireAnyMdm(ctx);
@@ -109,7 +109,7 @@ export async function createProfile(ctx: Context, teamId: number | undefined, se
 }
 
 /** What replaces a profile has to be one of the same kind with the same identifier. */
-export async function updateProfile(ctx: Context, uuid: string, sent: Partial<SentProfile>, labels: GivenLabels) {
+export async function updateProfile(ctx: Context, uuid: string, sent: Partial<SentProfile>, labels: LabelsInput) {
   const profile = await profileFor(ctx, "profiles:write", uuid);
   await requireAnyMdm(ctx);
   const upload = await readChange(ctx, profile, sent);

@@ -1,5 +1,5 @@
 // Validation of labels, and who may change them.
-import type { GivenCriteria } from "../../../api/hosts/labels.ts";
+import type { CriteriaInput } from "../../../api/hosts/labels.ts";
 import { sqlProblem } from "../../../sql/syntax.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { alreadyExists, forbidden, invalid, notFound } from "../../platform/core/errors.ts";
@@ -46,7 +46,7 @@ export function checkQuery(input: string | null | undefined, field = "query"): s
 /** The possible sources of a label's members. */
 interface Sources {
   readonly query?: string | null | undefined;
-  readonly criteria?: GivenCriteria | null | undefined;
+  readonly criteria?: CriteriaInput | null | undefined;
   readonly hosts?: readonly unknown[] | null | undefined;
   readonly host_ids?: readonly unknown[] | null | undefined;
 }

@@ -1,7 +1,7 @@
 // Label lists of profiles and software, as requests give them, as rows keep them, and as replies show them.
 
 import { deletedLabel } from "../../../api/edge/configuration.ts";
-import type { GivenLabels, ScopeLabel } from "../../../api/hosts/label-scope.ts";
+import type { LabelsInput, ScopeLabel } from "../../../api/hosts/label-scope.ts";
 import { type Context, isPremium } from "../../platform/core/context.ts";
 import { invalid, premiumRequired } from "../../platform/core/errors.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
@@ -26,7 +26,7 @@ export interface ResolvedLabel extends TargetLabel {
  */
 export async function resolveTargets(
   ctx: Context,
-  input: GivenLabels,
+  input: LabelsInput,
   kind: TargetKind,
 ): Promise<ResolvedLabel[] | null> {
   const lists = listsOf(input);
@@ -41,7 +41,7 @@ export async function resolveTargets(
  */
 export async function resolveKept(
   ctx: Context,
-  input: GivenLabels,
+  input: LabelsInput,
   kind: TargetKind,
   stored: readonly TargetLabel[],
 ): Promise<TargetLabel[]> {
@@ -61,7 +61,7 @@ type TargetKind = "profile" | "software";
 /** A list with the name of its field. */
 type List = readonly [LabelRule, string, string[] | undefined];
 
-const listsOf = (input: GivenLabels): readonly List[] => [
+const listsOf = (input: LabelsInput): readonly List[] => [
   ["include_all", "labels", input.labels],
   ["include_all", "labels_include_all", input.labels_include_all],
   ["include_any", "labels_include_any", input.labels_include_any],

@@ -1,8 +1,8 @@
 // Labels whose members the server computes: from a vital of the host or from a host expression.
 
 import {
+  type CriteriaInput,
   CUSTOM_VITAL,
-  type GivenCriteria,
   type LabelCriteria,
   type LabelVital,
   labelVitals,
@@ -21,7 +21,7 @@ type Deps = Pick<Context, "clock">;
 const isVital = (text: string): text is LabelVital => (labelVitals as readonly string[]).includes(text);
 
 /** Returns the criteria in their stored form. 422 for invalid criteria. */
-export function checkCriteria(ctx: Deps, input: GivenCriteria, field = "criteria"): LabelCriteria {
+export function checkCriteria(ctx: Deps, input: CriteriaInput, field = "criteria"): LabelCriteria {
   if (input.where !== undefined) {
     if (input.vital !== undefined || input.value !== undefined || input.custom_host_vital_id !== undefined)
       throw invalid(field, "give either vital and value, or where");

@@ -1,6 +1,6 @@
 // Labels as configuration: exported as a whole, and applied by name in one transaction.
 
-import type { GivenLabelSpec, LabelCriteria, LabelSpec } from "../../../api/hosts/labels.ts";
+import type { LabelCriteria, LabelSpec, LabelSpecInput } from "../../../api/hosts/labels.ts";
 import { hostsNamed } from "../../hosts/hosts/named.ts";
 import { againWithoutGone, idsOfHosts, memberIds } from "../../hosts/labels/members.ts";
 import { checkLabelName, isReserved, labelName } from "../../hosts/labels/names.ts";
@@ -27,7 +27,7 @@ interface DesiredLabel {
   readonly hosts: readonly (string | number)[] | undefined;
 }
 
-export async function applyLabelSpecs(ctx: Context, specs: readonly GivenLabelSpec[]): Promise<Record<string, never>> {
+export async function applyLabelSpecs(ctx: Context, specs: readonly LabelSpecInput[]): Promise<Record<string, never>> {
   if (specs.length === 0) return {};
   const builtin = new Map(
     (await ctx.store.labels.list({ where: eq("label_type", "builtin") })).map((row) => [row.name, row]),
@@ -48,7 +48,7 @@ export async function applyLabelSpecs(ctx: Context, specs: readonly GivenLabelSp
 }
 
 /** Files may contain built-in labels but cannot change them. */
-function checkSame(stored: LabelRow | undefined, spec: GivenLabelSpec, at: string): void {
+function checkSame(stored: LabelRow | undefined, spec: LabelSpecInput, at: string): void {
   const isSame =
     stored !== undefined &&
     (spec.label_type ?? "regular") === "builtin" &&
@@ -62,7 +62,7 @@ function checkSame(stored: LabelRow | undefined, spec: GivenLabelSpec, at: strin
 }
 
 /** `at` is the path of the spec within the request. */
-export function checkSpec(ctx: Pick<Context, "clock">, spec: GivenLabelSpec, at: string): DesiredLabel {
+export function checkSpec(ctx: Pick<Context, "clock">, spec: LabelSpecInput, at: string): DesiredLabel {
   const name = checkLabelName(spec.name, `${at}.name`);
   if (spec.label_type === "builtin")
     throw invalid(`${at}.label_type`, `there is no built-in label ${JSON.stringify(name)}`);

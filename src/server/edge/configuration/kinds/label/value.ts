@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { compareHosts } from "../../../../../api/edge/configuration.ts";
-import { GivenLabelSpec } from "../../../../../api/hosts/labels.ts";
+import { LabelSpecInput } from "../../../../../api/hosts/labels.ts";
 import { labelName } from "../../../../hosts/labels/names.ts";
 import type { LabelColumns } from "../../../../hosts/labels/write.ts";
 import { checkSpec } from "../../../../inventory/labels/spec.ts";
@@ -11,7 +11,7 @@ import { parsed } from "../../parse.ts";
 import type { HostName, SharedRows } from "../../shared-rows.ts";
 import type { Thing } from "../../values.ts";
 
-const LabelValue = z.strictObject(GivenLabelSpec.omit({ name: true, label_type: true }).shape);
+const LabelValue = z.strictObject(LabelSpecInput.omit({ name: true, label_type: true }).shape);
 
 /** `hosts` are the names of manual labels' hosts; null if the caller may not write labels. */
 export const labelThings = (hosts: ReadonlyMap<number, readonly HostName[]> | null, { labels }: SharedRows): Thing[] =>

@@ -1,5 +1,5 @@
 // Packs, with their targets and queries by name. Only documents of the older format contain them.
-import { GivenPack, type PackSpec } from "../../../../../api/checks/packs.ts";
+import { PackInput, type PackSpec } from "../../../../../api/checks/packs.ts";
 import { checkedPackName, removePack } from "../../../../checks/packs/service.ts";
 import { DEFAULT_INTERVAL, listPackSpecs, replacePack } from "../../../../checks/packs/specs.ts";
 import { recordActivity } from "../../../../platform/activities/record.ts";
@@ -16,10 +16,10 @@ import { count, differs } from "../../work.ts";
 const KIND = "pack";
 
 interface DesiredPack extends DesiredValue {
-  readonly pack: GivenPack;
+  readonly pack: PackInput;
 }
 
-const PackValue = GivenPack.omit({ id: true, name: true }).strict();
+const PackValue = PackInput.omit({ id: true, name: true }).strict();
 
 const packValue = ({ description, platform, disabled, targets, queries }: PackSpec) => ({
   description,
@@ -30,7 +30,7 @@ const packValue = ({ description, platform, disabled, targets, queries }: PackSp
 });
 
 /** Complete, in the form in which the state shows it. */
-function wholeValue({ description, platform, disabled, targets, queries }: GivenPack) {
+function wholeValue({ description, platform, disabled, targets, queries }: PackInput) {
   return {
     description: description ?? "",
     platform: platform ?? "",
