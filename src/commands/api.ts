@@ -61,14 +61,14 @@ export default class Api extends ClientCommand {
 
   async run() {
     const { args: words, flags } = await this.parse(Api);
-    const given = { method: words.path === undefined ? "GET" : words.method, path: words.path ?? words.method };
-    if (words.path === undefined && !given.path.startsWith("/"))
+    const target = { method: words.path === undefined ? "GET" : words.method, path: words.path ?? words.method };
+    if (words.path === undefined && !target.path.startsWith("/"))
       throw usage("PATH is required", "Example: svc api GET /hosts.");
-    const method = given.method.toUpperCase();
+    const method = target.method.toUpperCase();
     if (!methods.includes(method))
-      throw usage(`${given.method} is not a supported method`, `Methods: ${methods.join(", ")}`);
+      throw usage(`${target.method} is not a supported method`, `Methods: ${methods.join(", ")}`);
     if (flags.paginate && method !== "GET") throw usage("--paginate is for GET only");
-    const path = apiPath(given.path);
+    const path = apiPath(target.path);
     const fields = await this.#fields(flags.field ?? []);
     if (method === "GET" && flags.input !== undefined) throw usage("--input: GET takes no body");
     this.#headers = headersOf(flags.header ?? []);
@@ -96,7 +96,7 @@ export default class Api extends ClientCommand {
   /** Prints what the server would reply, or a message if the request cannot run as a dry run. */
   async #tried(method: string, path: string, body: unknown): Promise<{ reply?: unknown }> {
     try {
-      return { reply: JSON.parse(await this.#one(method, path, {}, body)) };
+      return { reply: JSON.parse(await this.#sendRequest(method, path, {}, body)) };
     } catch (error) {
       const why =
         error instanceof ApiCallError && error.errors[0]?.name === DRY_RUN
@@ -132,7 +132,7 @@ export default class Api extends ClientCommand {
     return reply;
   }
 
-  async #one(method: string, path: string, query: Json, body?: unknown): Promise<string> {
+  async #sendRequest(method: string, path: string, query: Json, body?: unknown): Promise<string> {
     return pretty((await this.#replyTo(method, path, query, body)).text);
   }
 
@@ -141,21 +141,21 @@ export default class Api extends ClientCommand {
     // A list without paging is complete, and does not know these parameters.
     if (endpoint !== undefined && !("page" in (endpoint.query as z.ZodObject).shape)) {
       const { per_page: _, page: __, ...others } = fields;
-      return this.#print(await this.#one("GET", path, others));
+      return this.#print(await this.#sendRequest("GET", path, others));
     }
     const perPage = Number(fields.per_page ?? 500);
     const whole: Json = {};
     let before = "";
     for (let page = 0; ; page++) {
-      const text = await this.#one("GET", path, { ...fields, per_page: perPage, page });
+      const text = await this.#sendRequest("GET", path, { ...fields, per_page: perPage, page });
       // A list without paging returns the same reply for every page.
       if (text === before) break;
       before = text;
       const reply: unknown = JSON.parse(text);
       if (!isRecord(reply)) throw usage(`${path} is not a list`);
       for (const [key, value] of Object.entries(reply)) {
-        const known = whole[key];
-        whole[key] = Array.isArray(known) && Array.isArray(value) ? [...known, ...value] : value;
+        const collected = whole[key];
+        whole[key] = Array.isArray(collected) && Array.isArray(value) ? [...collected, ...value] : value;
       }
       const full = Object.values(reply).some((value) => Array.isArray(value) && value.length >= perPage);
       if (isRecord(reply.meta) ? reply.meta.has_next_results !== true : !full) break;
@@ -199,9 +199,9 @@ function mergeBody(base: unknown, fields: Json): unknown {
 /** Headers that the client sets itself cannot be overridden. */
 const ownHeaders: ReadonlySet<string> = new Set(["accept", "authorization", "content-type", "user-agent"]);
 
-function headersOf(given: readonly string[]): Record<string, string> {
+function headersOf(lines: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
-  for (const text of given) {
+  for (const text of lines) {
     const [, name = "", value = ""] = /^([\w-]+):\s*([\t\x20-\x7e]*)$/.exec(text) ?? [];
     if (name === "" || ownHeaders.has(name.toLowerCase())) throw usage(`-H ${text} is not a header that can be set`);
     headers[name.toLowerCase()] = value.trim();
@@ -209,9 +209,9 @@ function headersOf(given: readonly string[]): Record<string, string> {
   return headers;
 }
 
-function apiPath(given: string): string {
-  const path = given.startsWith("/") ? given : `/${given}`;
-  if (path.startsWith("//") || path.includes("#")) throw usage(`${given} is not a path`);
+function apiPath(text: string): string {
+  const path = text.startsWith("/") ? text : `/${text}`;
+  if (path.startsWith("//") || path.includes("#")) throw usage(`${text} is not a path`);
   return path.startsWith("/api/") || path === "/healthz" || path === "/metrics" ? path : `/api/v1/svc${path}`;
 }
 

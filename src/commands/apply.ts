@@ -72,15 +72,15 @@ export default class Apply extends ClientCommand {
   }
 
   async run() {
-    const { args: given, flags } = await this.parse(Apply);
+    const { args, flags } = await this.parse(Apply);
     if (flags.schema) return this.write(`${JSON.stringify(fileSchema(), null, 2)}\n`);
-    if (given.plan !== undefined && flags.file !== undefined)
+    if (args.plan !== undefined && flags.file !== undefined)
       throw usage(
         "give either a saved plan or files, not both",
         "`svc apply plan.json`, or `svc apply -f default.yml`.",
       );
     const dryRun = this.#configuration.isDryRun(flags["dry-run"]);
-    const what = given.plan === undefined ? await this.#ofFiles(flags, dryRun) : await this.#ofPlan(given.plan, dryRun);
+    const what = args.plan === undefined ? await this.#ofFiles(flags, dryRun) : await this.#ofPlan(args.plan, dryRun);
     await this.#configuration.printChanges(what.changes, new Map(Object.entries(what.secrets)));
     if (what.changes.length > 0) {
       this.#guard(what, flags);
@@ -117,13 +117,13 @@ export default class Apply extends ClientCommand {
         "Make a plan for this server.",
       );
     const moved = movedSince(saved.pins, await this.#configuration.state());
-    for (const one of moved.slice(0, 100)) this.#configuration.remark(`${titleOf(one)} ${how[one.how]}`);
+    for (const pin of moved.slice(0, 100)) this.#configuration.remark(`${titleOf(pin)} ${how[pin.how]}`);
     if (moved.length > 0)
       throw new CliError(
         "conflict",
         `the server has changed since the plan was made: ${plural(moved.length, "thing")}`,
         "Nothing was applied. Make a new plan: `svc plan -f ... --out FILE`.",
-        this.format === "json" ? moved.map((one) => ({ name: titleOf(one), reason: how[one.how] })) : [],
+        this.format === "json" ? moved.map((pin) => ({ name: titleOf(pin), reason: how[pin.how] })) : [],
       );
     const current = saved.pins.filter(({ revision }) => revision !== null);
     const { pins, secrets, files, variables } = saved;

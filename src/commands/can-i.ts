@@ -35,8 +35,8 @@ export default class CanI extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(CanI);
-    const asked = given.action?.trim();
+    const { args, flags } = await this.parse(CanI);
+    const asked = args.action?.trim();
     // Checked without a call to the server, which need not be reachable for a typing error.
     if (asked !== undefined && !/\s/.test(asked)) checkAction(asked);
     const { user, token } = await this.call(usersApi.me);
@@ -77,7 +77,7 @@ export default class CanI extends ClientCommand {
   }
 
   async #ofEndpoint(
-    asked: string,
+    text: string,
     answer: (action: Action, global?: boolean) => Answer,
     limits: readonly string[] | null,
   ): Promise<Answer> {
@@ -85,7 +85,7 @@ export default class CanI extends ClientCommand {
       import("../api/all.ts"),
       import("../api/endpoint-patterns.ts"),
     ]);
-    const wanted = cleanPattern(asked);
+    const wanted = cleanPattern(text);
     const all = allEndpoints.map(({ endpoint }) => endpoint);
     const endpoint = findEndpoint(wanted, all);
     if (!endpoint) {
@@ -101,8 +101,8 @@ export default class CanI extends ClientCommand {
   }
 }
 
-function checkAction(asked: string): void {
-  if (isAction(asked)) return;
-  const near = nearest(asked, names);
-  throw usage(`there is no action ${asked}`, near ? `Did you mean ${near}?` : `Actions: ${names.join(", ")}`);
+function checkAction(text: string): void {
+  if (isAction(text)) return;
+  const near = nearest(text, names);
+  throw usage(`there is no action ${text}`, near ? `Did you mean ${near}?` : `Actions: ${names.join(", ")}`);
 }

@@ -32,10 +32,10 @@ export default class Completion extends BaseCommand {
       const words = this.argv.slice(at + 1);
       return complete(words[0] === "--" ? words.slice(1) : words, this.config.root, this.io);
     }
-    const { args: given } = await this.parse(Completion);
-    const shell = given.shell ?? this.io.env.SHELL?.split("/").at(-1);
-    const known = shells.find((one): one is Shell => one === shell);
-    if (!known) throw usage("no shell is given", `One of ${shells.join(", ")}.`);
-    this.io.out(scripts[known]);
+    const { args } = await this.parse(Completion);
+    const shell = args.shell ?? this.io.env.SHELL?.split("/").at(-1);
+    const supported = shells.find((candidate): candidate is Shell => candidate === shell);
+    if (!supported) throw usage("no shell is given", `One of ${shells.join(", ")}.`);
+    this.io.out(scripts[supported]);
   }
 }

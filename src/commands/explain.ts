@@ -21,31 +21,31 @@ export default class Explain extends BaseCommand {
   ];
 
   async run() {
-    const { args: given } = await this.parse(Explain);
-    if (given.resource === undefined) return this.#list();
-    const [name = "", ...path] = given.resource.split(".");
+    const { args } = await this.parse(Explain);
+    if (args.resource === undefined) return this.#list();
+    const [name = "", ...path] = args.resource.split(".");
     const resource = findResource(name);
     if (!resource) {
-      const names = resources().map((one) => one.name);
+      const names = resources().map((match) => match.name);
       const near = nearest(name, names);
       throw usage(`there is no resource ${name}`, near ? `Did you mean ${near}?` : `Resources: ${names.join(", ")}`);
     }
-    const found = explain(resource, path);
-    if (!found) throw this.#unknownField(resource, path);
+    const explanation = explain(resource, path);
+    if (!explanation) throw this.#unknownField(resource, path);
     const uses = usesOf(resource, path);
     const all = await wholeConfig(this.config);
     const whole = {
       resource: resource.name,
-      ...found,
+      ...explanation,
       read_by: this.#callers(all, uses.reads),
       set_by: this.#callers(all, uses.sets),
       filtered_by: this.#callers(all, uses.filters),
     };
     if (this.structured || this.common.fields !== undefined) return this.printOne(whole);
-    this.#explain(resource, found, whole);
-    if (found.fields.length === 0) return;
+    this.#explain(resource, explanation, whole);
+    if (explanation.fields.length === 0) return;
     this.log();
-    await this.printList(found.fields, {
+    await this.printList(explanation.fields, {
       columns: [{ key: "field", whole: true }, { key: "type" }, { key: "description", whole: true }],
     });
   }
@@ -80,7 +80,7 @@ export default class Explain extends BaseCommand {
   /** Endpoints, each with the commands that call it. */
   #callers(all: Config, names: readonly string[]): Caller[] {
     return names.map((name) => {
-      const { endpoint } = allEndpoints.find((one) => one.name === name)!;
+      const { endpoint } = allEndpoints.find((candidate) => candidate.name === name)!;
       const commands = commandsCalling(all, name, endpoint).sort();
       return { endpoint: `${endpoint.method} ${endpoint.path}`, commands };
     });

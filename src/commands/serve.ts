@@ -78,10 +78,10 @@ export default class Serve extends BaseCommand {
 
   async #serve(flags: Record<string, unknown>): Promise<void> {
     const { env } = this.io;
-    const given = Object.fromEntries(settingsTable().map(({ name }) => [name, flags[flagName(name)]]));
+    const flagValues = Object.fromEntries(settingsTable().map(({ name }) => [name, flags[flagName(name)]]));
     const quickstart = flags.quickstart === true;
     const settings = readSettings({
-      flags: given,
+      flags: flagValues,
       env,
       file: (flags.config as string | undefined) ?? env.SVC_CONFIG,
       // A trial should include every feature.

@@ -29,21 +29,21 @@ export default class AgentEnrollCommand extends ClientCommand {
     const { "expires-in": expires_in, "sign-requests": sign_requests } = flags;
     if (this.triesOut)
       this.trying(`create an enroll token that is valid for ${expires_in}`, { team_id, expires_in, sign_requests });
-    const made = await this.call(newHostsApi.createToken, { body: { team_id, expires_in, sign_requests } });
-    if (made.agent_sha256 === null)
+    const created = await this.call(newHostsApi.createToken, { body: { team_id, expires_in, sign_requests } });
+    if (created.agent_sha256 === null)
       this.warn("the server has no file of the agent: run `npm run build` where it is installed");
-    if (this.structured) return this.printOne(made);
-    const { hostname } = new URL(made.server_url);
+    if (this.structured) return this.printOne(created);
+    const { hostname } = new URL(created.server_url);
     if (/^(localhost|127\..*|\[::1\])$/.test(hostname))
       this.warn(
-        `${made.server_url} is an address that only this machine knows: set the server's URL with svc config set server_settings.server_url=URL`,
+        `${created.server_url} is an address that only this machine knows: set the server's URL with svc config set server_settings.server_url=URL`,
       );
     for (const platform of agentPlatforms) {
       if (flags.platform !== undefined && flags.platform !== platform) continue;
       if (flags.platform === undefined)
         this.log(`# ${platform}${platform === "windows" ? ", in a PowerShell of an administrator" : ""}`);
-      this.log(made.commands[platform]);
+      this.log(created.commands[platform]);
     }
-    this.note(`valid until ${made.expires_at}`);
+    this.note(`valid until ${created.expires_at}`);
   }
 }

@@ -82,9 +82,9 @@ export default class AgentPackage extends BaseCommand {
     const epoch = this.io.env.SOURCE_DATE_EPOCH ?? String(DEFAULT_EPOCH);
     if (!/^\d{1,10}$/.test(epoch)) throw usage(`SOURCE_DATE_EPOCH: ${epoch} is not a number of seconds since 1970`);
     // A part of a setup is refused for what it lacks.
-    const given = ["server-url", "enroll-secret-file", "ca-file", "pin"] as const;
+    const setupFlags = ["server-url", "enroll-secret-file", "ca-file", "pin"] as const;
     const hasSetup =
-      type !== "sea" || Boolean(this.io.env.SVC_SERVER_URL) || given.some((flag) => flags[flag] !== undefined);
+      type !== "sea" || Boolean(this.io.env.SVC_SERVER_URL) || setupFlags.some((flag) => flags[flag] !== undefined);
     const setup = hasSetup ? await agentSetup(flags, this.io.env) : null;
     const built = join(this.config.root, "dist", "agent.mjs");
     const agent = await readFile(built, "utf8").catch(() => {
@@ -100,8 +100,13 @@ export default class AgentPackage extends BaseCommand {
       }
       const contents = await this.#programFor(type, { node, agent, program, withNode: flags["with-node"] });
       const place = resolve(flags.file ?? packageName(type, version, contents));
-      const given = type === "pkg" || type === "msi" ? (stateDir ?? null) : setup.stateDir;
-      await buildPackage(type, { ...setup, stateDir: given, version, program: contents }, place, Number(epoch));
+      const packageStateDir = type === "pkg" || type === "msi" ? (stateDir ?? null) : setup.stateDir;
+      await buildPackage(
+        type,
+        { ...setup, stateDir: packageStateDir, version, program: contents },
+        place,
+        Number(epoch),
+      );
       return place;
     });
     this.note(`wrote ${file}${setup === null ? "" : ": it contains the enroll secret"}`);
@@ -111,9 +116,9 @@ export default class AgentPackage extends BaseCommand {
   /** What the package installs: the agent's file for the hosts' Node, or an executable. */
   async #programFor(
     type: HostType,
-    given: { node: string; agent: string; program: string | undefined; withNode: boolean },
+    parts: { node: string; agent: string; program: string | undefined; withNode: boolean },
   ): Promise<PackageProgram> {
-    const { node, agent, program, withNode } = given;
+    const { node, agent, program, withNode } = parts;
     if (withNode) {
       const { executableOf } = await import("../../agent/package/build.ts");
       return { executable: await executableOf(agent), arch: process.arch };

@@ -232,10 +232,10 @@ export default class AgentSimulate extends ClientCommand {
   async #signUp(fleet: Pick<AndroidFleet, "signUp">, enterprise: string): Promise<void> {
     const id = enterprise.replace("enterprises/", "");
     try {
-      const { android_enterprise_id: known } = await this.call(androidApi.get);
-      if (known === id) return;
+      const { android_enterprise_id: managedId } = await this.call(androidApi.get);
+      if (managedId === id) return;
       throw failed(
-        `the server manages Android devices with the organization ${known}, not with that of the simulation`,
+        `the server manages Android devices with the organization ${managedId}, not with that of the simulation`,
       );
     } catch (error) {
       if (!(error instanceof ApiCallError && error.status === 404)) throw error;
@@ -289,8 +289,8 @@ export default class AgentSimulate extends ClientCommand {
     if (file !== undefined) {
       return (await readText(this.io, file, "--enroll-secret-file")).trim();
     }
-    const given = this.io.env.SVC_ENROLL_SECRET;
-    if (given) return given;
+    const fromEnv = this.io.env.SVC_ENROLL_SECRET;
+    if (fromEnv) return fromEnv;
     const { spec } = await this.call(enrollSecretsApi.getGlobal);
     const secret = spec.secrets[0]?.secret;
     if (secret === undefined) throw usage("the server has no enroll secret", "Create one: svc enroll-secrets add");

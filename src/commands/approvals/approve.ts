@@ -23,8 +23,8 @@ export default class ApprovalsApprove extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(ApprovalsApprove);
-    const params = { id: given.id };
+    const { args, flags } = await this.parse(ApprovalsApprove);
+    const params = { id: args.id };
     const { approval } = await this.call(approvalsApi.get, { params });
     const what = describeApproval(approval);
     if (flags["dry-run"]) this.trying(`${what}`, approval);

@@ -15,8 +15,8 @@ export default class ApprovalsDeny extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 --reason 'these are in use'"];
 
   async run() {
-    const { args: given, flags } = await this.parse(ApprovalsDeny);
-    const params = { id: given.id };
+    const { args, flags } = await this.parse(ApprovalsDeny);
+    const params = { id: args.id };
     const { approval } = await this.call(approvalsApi.get, { params });
     const what = describeApproval(approval);
     const reason =

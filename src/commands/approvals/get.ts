@@ -9,8 +9,8 @@ export default class ApprovalsGet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1"];
 
   async run() {
-    const { args: given } = await this.parse(ApprovalsGet);
-    const { approval } = await this.call(approvalsApi.get, { params: { id: given.id } });
+    const { args } = await this.parse(ApprovalsGet);
+    const { approval } = await this.call(approvalsApi.get, { params: { id: args.id } });
     await this.printOne(approval, { schema: () => Approval });
   }
 }

@@ -23,25 +23,25 @@ export default class AuditVerify extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(AuditVerify);
-    const known = flags.known === undefined ? {} : { known: flags.known };
+    const chainEnd = flags.known === undefined ? {} : { known: flags.known };
     const progress = this.progress("checking ...");
-    let found: Verification;
+    let verification: Verification;
     let checked = 0;
     let from = {};
     try {
       for (;;) {
-        found = await this.call(activitiesApi.verify, { query: { ...known, ...from, limit: BATCH_SIZE } });
-        checked += found.checked;
-        if (found.next === null) break;
-        from = { from: found.next };
-        progress.update(`${checked} of ${found.entries} checked ...`);
+        verification = await this.call(activitiesApi.verify, { query: { ...chainEnd, ...from, limit: BATCH_SIZE } });
+        checked += verification.checked;
+        if (verification.next === null) break;
+        from = { from: verification.next };
+        progress.update(`${checked} of ${verification.entries} checked ...`);
       }
     } finally {
       progress.done();
     }
-    const { next: _, head, ...rest } = found;
+    const { next: _, head, ...rest } = verification;
     await this.printOne({ ...rest, checked, end: head === null ? null : `${head.position}:${head.hash}` });
-    const { problem } = found;
+    const { problem } = verification;
     if (problem === null) return;
     const place = problem.position === null ? "" : ` at position ${problem.position}`;
     throw new CliError(

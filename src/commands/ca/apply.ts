@@ -28,7 +28,7 @@ export default class CaApply extends ClientCommand {
     const body = { certificate_authorities: groups as CaSpecs };
     this.validate(caApi.applySpecs, body);
     const names = Object.entries(groups).flatMap(([type, group]) =>
-      [group ?? []].flat().map((one: { name?: string }) => one.name ?? type),
+      [group ?? []].flat().map((authority: { name?: string }) => authority.name ?? type),
     );
     const query = { skip_check: flags["skip-check"], dry_run: flags["dry-run"] };
     await this.call(caApi.applySpecs, { query, body });

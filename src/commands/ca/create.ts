@@ -27,11 +27,11 @@ export default class CaCreate extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(CaCreate);
-    const given = await readBody(this.io, flags.input);
-    const type = flags.type ?? typeIn(given);
+    const input = await readBody(this.io, flags.input);
+    const type = flags.type ?? typeIn(input);
     if (!type) throw usage("--type TYPE is required", `Types: ${caTypes.join(", ")}`);
     const fields: Record<string, unknown> = {
-      ...authorityIn(type, given),
+      ...authorityIn(type, input),
       ...(await authorityFields(this, type, flags)),
     };
     const secret = secretFields[type];

@@ -12,8 +12,8 @@ export default class CaDelete extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> EST --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(CaDelete);
-    const { id, name, type } = await findAuthority(this, given.authority);
+    const { args, flags } = await this.parse(CaDelete);
+    const { id, name, type } = await findAuthority(this, args.authority);
     const what = `certificate authority ${name} (${type})`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { id, name, type });
     await this.confirm(`Delete ${what}?`);

@@ -10,8 +10,8 @@ export default class CaGet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> WIFI"];
 
   async run() {
-    const { args: given } = await this.parse(CaGet);
-    const { id } = await findAuthority(this, given.authority);
+    const { args } = await this.parse(CaGet);
+    const { id } = await findAuthority(this, args.authority);
     await this.printOne(await this.call(caApi.get, { params: { id } }));
   }
 }

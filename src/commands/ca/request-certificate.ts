@@ -23,10 +23,10 @@ export default class CaRequestCertificate extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> EST --csr request.pem --return-pem-certificate"];
 
   async run() {
-    const { args: given, flags } = await this.parse(CaRequestCertificate);
+    const { args, flags } = await this.parse(CaRequestCertificate);
     const csr = await readText(this.io, flags.csr, "--csr");
     const token = await readSecret(this.io, flags, "idp-token");
-    const { id, name } = await findAuthority(this, given.authority);
+    const { id, name } = await findAuthority(this, args.authority);
     const body = {
       csr,
       ...(flags["idp-oauth-url"] === undefined ? {} : { idp_oauth_url: flags["idp-oauth-url"] }),

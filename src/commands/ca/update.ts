@@ -19,8 +19,8 @@ export default class CaUpdate extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(CaUpdate);
-    const { id, name, type } = await findAuthority(this, given.authority);
+    const { args, flags } = await this.parse(CaUpdate);
+    const { id, name, type } = await findAuthority(this, args.authority);
     const input = await readBody(this.io, flags.input);
     const fields: Record<string, unknown> = {
       ...authorityIn(type, input),

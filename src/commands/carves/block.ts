@@ -22,8 +22,8 @@ export default class CarvesBlock extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 0 -o first.bin"];
 
   async run() {
-    const { args: given, flags } = await this.parse(CarvesBlock);
-    const { data } = await this.call(carvesApi.block, { params: { id: given.id, block_id: given.block } });
+    const { args, flags } = await this.parse(CarvesBlock);
+    const { data } = await this.call(carvesApi.block, { params: { id: args.id, block_id: args.block } });
     const bytes = Buffer.from(data, "base64");
     if (flags.out === "-") return this.io.outBytes(bytes);
     await writeFile(flags.out, bytes).catch((error: unknown) => {

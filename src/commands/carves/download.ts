@@ -19,12 +19,12 @@ export default class CarvesDownload extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(CarvesDownload);
+    const { args, flags } = await this.parse(CarvesDownload);
     await this.requireToken();
     const client = await this.client();
     return downloadFile(
       this,
-      (headers, signal) => client.open(carvesApi.download, { params: { id: given.id } }, { headers, signal }),
+      (headers, signal) => client.open(carvesApi.download, { params: { id: args.id } }, { headers, signal }),
       "the archive",
       flags,
     );

@@ -12,8 +12,8 @@ export default class CarvesGet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1"];
 
   async run() {
-    const { args: given } = await this.parse(CarvesGet);
-    const { carve } = await this.call(carvesApi.get, { params: { id: given.id } });
+    const { args } = await this.parse(CarvesGet);
+    const { carve } = await this.call(carvesApi.get, { params: { id: args.id } });
     const state = stateOf(carve);
     await this.printOne(carve, {
       schema: () => Carve,

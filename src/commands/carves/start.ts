@@ -114,11 +114,11 @@ export default class CarvesStart extends ClientCommand {
     const isOver = ({ carve }: StartedCarves) =>
       carve !== null && (isComplete(carve) || "error" in carve || carve.expired);
     const done = async () => {
-      for (const one of started) {
-        if (isOver(one)) continue;
-        const { carves } = await this.call(carvesApi.list, { query: { carve_id: one.carve_id, expired: true } });
-        one.carve = carves.find(({ host_id }) => host_id === one.host_id) ?? null;
-        if (one.carve) one.state = stateOf(one.carve);
+      for (const carve of started) {
+        if (isOver(carve)) continue;
+        const { carves } = await this.call(carvesApi.list, { query: { carve_id: carve.carve_id, expired: true } });
+        carve.carve = carves.find(({ host_id }) => host_id === carve.host_id) ?? null;
+        if (carve.carve) carve.state = stateOf(carve.carve);
       }
       const here = started.reduce((sum, { carve }) => sum + (carve ? carve.max_block + 1 : 0), 0);
       const all = started.reduce((sum, { carve }) => sum + (carve?.block_count ?? 1), 0);
@@ -126,7 +126,7 @@ export default class CarvesStart extends ClientCommand {
       return started.every(isOver);
     };
     const going = () => {
-      const open = started.filter((one) => !isOver(one)).length;
+      const open = started.filter((carve) => !isOver(carve)).length;
       return {
         what: `${open} of ${plural(started.length, "carve")} ${open === 1 ? "is" : "are"} not complete`,
         hint: `The agent continues: svc carves list --host-id ${started[0]?.host_id}`,

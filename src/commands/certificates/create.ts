@@ -55,7 +55,7 @@ export default class CertificatesCreate extends ClientCommand {
     if (flags["dry-run"]) {
       this.trying(`create certificate template ${template.name}`, null, changesOf({}, body));
     }
-    const made = await this.call(certificatesApi.create, { body: template });
-    await this.report(`created certificate template ${made.name} (${made.id})`, made);
+    const created = await this.call(certificatesApi.create, { body: template });
+    await this.report(`created certificate template ${created.name} (${created.id})`, created);
   }
 }

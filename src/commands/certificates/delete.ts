@@ -26,12 +26,12 @@ export default class CertificatesDelete extends ClientCommand {
 
   async run() {
     const { argv, flags } = await this.parse(CertificatesDelete);
-    const found = new Map<number, { id: number; name: string }>();
+    const byId = new Map<number, { id: number; name: string }>();
     for (const text of argv.map(String)) {
       const { id, name } = await findTemplate(this, text, flags.team);
-      found.set(id, { id, name });
+      byId.set(id, { id, name });
     }
-    const templates = [...found.values()];
+    const templates = [...byId.values()];
     const [only] = templates;
     if (!only) throw usage("no templates are given", "Name them, by name or id.");
     const what =

@@ -18,8 +18,8 @@ export default class CertificatesGet extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(CertificatesGet);
-    const { id } = await findTemplate(this, given.template, flags.team);
+    const { args, flags } = await this.parse(CertificatesGet);
+    const { id } = await findTemplate(this, args.template, flags.team);
     const query = flags.host === undefined ? {} : { host_id: (await this.host(flags.host)).id };
     const { certificate } = await this.call(certificatesApi.get, { params: { id }, query });
     await this.printOne(certificate, { schema: () => WholeTemplate });

@@ -21,9 +21,9 @@ export default class ConditionalAccessConnect extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(ConditionalAccessConnect);
-    const { directory_tenant_id: given } = await readBody(this.io, flags.input);
-    const known = flags["directory-tenant-id"] ?? (typeof given === "string" ? given : undefined);
-    const directory_tenant_id = known ?? (await this.askText("directory_tenant_id", "--directory-tenant-id"));
+    const { directory_tenant_id: fromInput } = await readBody(this.io, flags.input);
+    const tenantId = flags["directory-tenant-id"] ?? (typeof fromInput === "string" ? fromInput : undefined);
+    const directory_tenant_id = tenantId ?? (await this.askText("directory_tenant_id", "--directory-tenant-id"));
     if (flags["dry-run"]) this.trying(`connect the directory ${directory_tenant_id}`, { directory_tenant_id });
     const reply = await this.call(conditionalAccessApi.connect, { body: { directory_tenant_id } });
     await this.report(reply.directory_authentication_url, reply);

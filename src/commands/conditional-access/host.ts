@@ -9,8 +9,8 @@ export default class ConditionalAccessHost extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com"];
 
   async run() {
-    const { args: given } = await this.parse(ConditionalAccessHost);
-    const { id } = await this.host(given.host);
+    const { args } = await this.parse(ConditionalAccessHost);
+    const { id } = await this.host(args.host);
     const { conditional_access: access } = await this.call(conditionalAccessApi.host, { params: { id } });
     await this.printOne(access, {
       schema: () => HostAccess,

@@ -32,8 +32,8 @@ export default class ConfigEdit extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(ConfigEdit);
-    const path = given.path ?? "";
+    const { args, flags } = await this.parse(ConfigEdit);
+    const path = args.path ?? "";
     const schema = this.#schemaOf(path);
     const editor = editorOf(this.io);
     if (!this.interactive && !flags.yes && !flags["dry-run"])

@@ -17,8 +17,8 @@ export default class ConfigGet extends ClientCommand {
   ];
 
   async run() {
-    const { args: given } = await this.parse(ConfigGet);
-    const path = given.path;
+    const { args } = await this.parse(ConfigGet);
+    const path = args.path;
     if (path !== undefined && !isField(AppConfig, path)) {
       const operator = await operatorSetting(path, this.config);
       if (operator) throw operator;

@@ -102,11 +102,11 @@ function withSuggestion(error: unknown, paths: readonly string[]): unknown {
 
 /** Whether a value contains secrets, such as the tokens of trackers. Masked and empty values do not count. */
 function holdsSecret(path: string, value: unknown): boolean {
-  const given: Json = {};
-  assign(given, path, value);
+  const config: Json = {};
+  assign(config, path, value);
   return Object.entries(configSecrets).some(([section, fields]) =>
-    secretPaths(fields, given[section]).some((at) => {
-      const secret = at.reduce<unknown>((part, key) => (part as Record<string, unknown>)[key], given[section]);
+    secretPaths(fields, config[section]).some((at) => {
+      const secret = at.reduce<unknown>((part, key) => (part as Record<string, unknown>)[key], config[section]);
       return secret !== "" && !isMask(secret);
     }),
   );

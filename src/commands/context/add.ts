@@ -20,13 +20,13 @@ export default class ContextAdd extends BaseCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> production --server-url https://svc.example.com"];
 
   async run() {
-    const { args: given, flags } = await this.parse(ContextAdd);
+    const { args, flags } = await this.parse(ContextAdd);
     const serverUrl = checkServerUrl(flags["server-url"], "--server-url");
     const token = (await readSecret(this.io, flags, "token"))?.trim();
     const ca = flags["ca-file"] === undefined ? null : await this.#pem(flags["ca-file"]);
     const { remark } = await saveContext(
       {
-        name: given.context,
+        name: args.context,
         serverUrl,
         ca,
         insecure: flags.insecure,
@@ -36,7 +36,7 @@ export default class ContextAdd extends BaseCommand {
       this.io,
     );
     if (remark) this.warn(remark);
-    await this.report(`saved context ${given.context}`, { name: given.context, server_url: serverUrl });
+    await this.report(`saved context ${args.context}`, { name: args.context, server_url: serverUrl });
   }
 
   async #pem(path: string): Promise<string> {

@@ -12,10 +12,10 @@ export default class ContextRemove extends BaseCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> staging --yes"];
 
   async run() {
-    const { args: given } = await this.parse(ContextRemove);
-    await this.confirm(`Delete context ${given.context} and its token?`);
-    await removeContext(this.io, given.context);
+    const { args } = await this.parse(ContextRemove);
+    await this.confirm(`Delete context ${args.context} and its token?`);
+    await removeContext(this.io, args.context);
     await clearCompletion(this.io.env);
-    await this.report(`deleted context ${given.context}`, { name: given.context, deleted: true });
+    await this.report(`deleted context ${args.context}`, { name: args.context, deleted: true });
   }
 }

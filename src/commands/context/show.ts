@@ -10,11 +10,11 @@ export default class ContextShow extends BaseCommand {
   static override examples = ["<%= config.bin %> <%= command.id %>"];
 
   async run() {
-    const { args: given } = await this.parse(ContextShow);
+    const { args } = await this.parse(ContextShow);
     const { current } = await listContexts(this.io);
-    const found = await findContext(this.io, given.context);
-    if (!found)
+    const context = await findContext(this.io, args.context);
+    if (!context)
       throw notFound("there is no current context", "`svc login` saves one; `svc context use NAME` selects one.");
-    await this.printOne(contextRow(found.name, found.context, current));
+    await this.printOne(contextRow(context.name, context.context, current));
   }
 }

@@ -8,8 +8,8 @@ export default class ContextUse extends BaseCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> staging"];
 
   async run() {
-    const { args: given } = await this.parse(ContextUse);
-    await useContext(this.io, given.context);
-    await this.report(`${given.context} is the current context`, { current: given.context });
+    const { args } = await this.parse(ContextUse);
+    await useContext(this.io, args.context);
+    await this.report(`${args.context} is the current context`, { current: args.context });
   }
 }

@@ -21,12 +21,12 @@ export default class DbBackup extends BaseCommand {
       env: this.io.env,
     };
     const progress = this.progress("reading ...");
-    const made = await backupData(where, args.file, ({ table, rows, total }) =>
+    const backup = await backupData(where, args.file, ({ table, rows, total }) =>
       progress.update(`${table}: ${rows}/${total}`),
     ).finally(() => progress.done());
-    await this.report(`${args.file}: ${plural(made.rows, "row")}, ${plural(made.blobs, "blob")}`, {
+    await this.report(`${args.file}: ${plural(backup.rows, "row")}, ${plural(backup.blobs, "blob")}`, {
       file: args.file,
-      ...made,
+      ...backup,
     });
   }
 }

@@ -63,18 +63,18 @@ export default class DbCopy extends BaseCommand {
       });
     }
     const progress = this.progress("reading ...");
-    const made = await copyData(
+    const copied = await copyData(
       from,
       to,
       ({ table, rows, total, phase }) => progress.update(`${phase} ${table}: ${rows}/${total}`),
       ({ key, blobs }) => progress.update(`file ${blobs + 1}: ${key}`),
     ).finally(() => progress.done());
-    const files = made.blobs === 0 ? "" : `, and ${plural(made.blobs, "file")}`;
+    const files = copied.blobs === 0 ? "" : `, and ${plural(copied.blobs, "file")}`;
     const start = `svc serve ${isUrl(toStore) ? "--database-url" : "--data-dir"} ${namedPlace(toStore)}`;
     const bucket = isBucket(target) ? ` --blobs-url '${target}'` : "";
     await this.report(
-      `${plural(made.rows, "row")} in ${plural(made.tables, "table")} copied and verified${files}; start the server with: ${start}${bucket}`,
-      made,
+      `${plural(copied.rows, "row")} in ${plural(copied.tables, "table")} copied and verified${files}; start the server with: ${start}${bucket}`,
+      copied,
     );
   }
 
@@ -84,11 +84,11 @@ export default class DbCopy extends BaseCommand {
       return this.report(`would copy ${plural(blobs, "file")}`, { blobs });
     }
     const progress = this.progress("reading ...");
-    const made = await copyOnlyBlobs(from, to, this.io.env, ({ key, blobs }) =>
+    const copied = await copyOnlyBlobs(from, to, this.io.env, ({ key, blobs }) =>
       progress.update(`file ${blobs + 1}: ${key}`),
     ).finally(() => progress.done());
-    const present = made.present === 0 ? "" : `, ${made.present} were there already`;
-    await this.report(`${plural(made.blobs, "file")} copied and verified${present}`, made);
+    const present = copied.present === 0 ? "" : `, ${copied.present} were there already`;
+    await this.report(`${plural(copied.blobs, "file")} copied and verified${present}`, copied);
   }
 }
 

@@ -33,23 +33,23 @@ export default class DbRestore extends BaseCommand {
       blobs: blobsOf(this, flags),
       env: this.io.env,
     };
-    const given = await readSecret(this.io, flags, "server-key");
-    const text = given ?? (await this.#askForKey(place, args.file));
+    const serverKey = await readSecret(this.io, flags, "server-key");
+    const text = serverKey ?? (await this.#askForKey(place, args.file));
     const where = text === undefined ? place : { ...place, key: readServerKey(text, "the server key") };
     if (flags["dry-run"]) {
-      const found = await checkRestore(where, args.file);
+      const checked = await checkRestore(where, args.file);
       return this.report(
-        `would restore ${plural(found.rows, "row")} of ${found.created_at}: the backup is intact`,
-        found,
+        `would restore ${plural(checked.rows, "row")} of ${checked.created_at}: the backup is intact`,
+        checked,
       );
     }
     const progress = this.progress("checking the backup ...");
-    const made = await restoreData(where, args.file, ({ table, rows }) => progress.update(`${table}: ${rows}`)).finally(
-      () => progress.done(),
-    );
+    const restored = await restoreData(where, args.file, ({ table, rows }) =>
+      progress.update(`${table}: ${rows}`),
+    ).finally(() => progress.done());
     await this.report(
-      `restored ${plural(made.rows, "row")} and ${plural(made.blobs, "blob")} of ${made.created_at}`,
-      made,
+      `restored ${plural(restored.rows, "row")} and ${plural(restored.blobs, "blob")} of ${restored.created_at}`,
+      restored,
     );
   }
 

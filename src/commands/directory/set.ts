@@ -27,15 +27,15 @@ export default class DirectorySet extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(DirectorySet);
-    const given = entryIn(await readBody(this.io, flags.input));
+    const input = entryIn(await readBody(this.io, flags.input));
     const text = (field: string, flag: string | undefined): string | undefined =>
-      flag ?? (typeof given[field] === "string" ? given[field] : undefined);
-    const known = (await this.call(directoryApi.credentials)).directory_graph_credentials[0];
-    const tenant = text("tenant_id", flags["tenant-id"]) ?? known?.tenant_id;
-    const client = text("client_id", flags["client-id"]) ?? known?.client_id;
+      flag ?? (typeof input[field] === "string" ? input[field] : undefined);
+    const current = (await this.call(directoryApi.credentials)).directory_graph_credentials[0];
+    const tenant = text("tenant_id", flags["tenant-id"]) ?? current?.tenant_id;
+    const client = text("client_id", flags["client-id"]) ?? current?.client_id;
     const tenant_id = tenant ?? (await this.askText("tenant_id", "--tenant-id"));
     const client_id = client ?? (await this.askText("client_id", "--client-id"));
-    const isSame = known?.tenant_id === tenant_id && known.client_id === client_id;
+    const isSame = current?.tenant_id === tenant_id && current.client_id === client_id;
     const secret = text("client_secret", await readSecret(this.io, flags, "client-secret"));
     const client_secret =
       secret ?? (isSame ? undefined : await this.askSecret("The client secret", "--client-secret-stdin or -file"));
@@ -44,7 +44,7 @@ export default class DirectorySet extends ClientCommand {
         `set the credentials for the directory ${tenant_id}`,
         { tenant_id, client_id },
         changesOf(
-          { tenant_id: known?.tenant_id, client_id: known?.client_id },
+          { tenant_id: current?.tenant_id, client_id: current?.client_id },
           { tenant_id, client_id, ...(client_secret === undefined ? {} : { client_secret: "(secret)" }) },
         ),
       );

@@ -16,8 +16,8 @@ export default class EnrollSecretsAdd extends ClientCommand {
   async run() {
     const { flags } = await this.parse(EnrollSecretsAdd);
     const holder = await secretsHolder(this, flags.team);
-    const given = await readSecrets(this, flags);
-    const fresh = given.length > 0 ? given : [newSecret()];
+    const secretTexts = await readSecrets(this, flags);
+    const fresh = secretTexts.length > 0 ? secretTexts : [newSecret()];
     const before = (await secretsOf(this, holder)).map(({ secret }) => secret);
     const secrets = [...new Set([...before, ...fresh])];
     const where = holder.teamId === null ? " (hosts that enroll with it belong to no team)" : "";
@@ -29,6 +29,6 @@ export default class EnrollSecretsAdd extends ClientCommand {
     this.note(`added ${added}`);
     const rows = fresh.map((secret) => ({ secret, team_id: holder.teamId }));
     if (this.structured) await this.printList(rows, { columns: [{ key: "secret" }] });
-    else if (given.length === 0) for (const { secret } of rows) this.log(secret);
+    else if (secretTexts.length === 0) for (const { secret } of rows) this.log(secret);
   }
 }

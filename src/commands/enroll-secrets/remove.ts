@@ -25,14 +25,16 @@ export default class EnrollSecretsRemove extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(EnrollSecretsRemove);
+    const { args, flags } = await this.parse(EnrollSecretsRemove);
     const holder = await secretsHolder(this, flags.team);
     const whole = await readSecrets(this, flags);
-    if (given.prefix === undefined && whole.length === 0)
+    if (args.prefix === undefined && whole.length === 0)
       throw usage("no secret is given", "Give its beginning, or --secrets-stdin.");
     const before = (await secretsOf(this, holder)).map(({ secret }) => secret);
     const gone =
-      given.prefix === undefined ? before.filter((secret) => whole.includes(secret)) : [one(before, given.prefix)];
+      args.prefix === undefined
+        ? before.filter((secret) => whole.includes(secret))
+        : [secretWithPrefix(before, args.prefix)];
     if (gone.length < whole.length)
       throw notFound(`${plural(whole.length - gone.length, "secret")} of these do not exist`);
     const kept = before.filter((secret) => !gone.includes(secret));
@@ -46,7 +48,7 @@ export default class EnrollSecretsRemove extends ClientCommand {
   }
 }
 
-function one(secrets: readonly string[], prefix: string): string {
+function secretWithPrefix(secrets: readonly string[], prefix: string): string {
   if (prefix.length < 4) throw usage("PREFIX is too short", "Give at least four characters of the secret.");
   const [first, second] = secrets.filter((secret) => secret.startsWith(prefix));
   if (first === undefined) throw notFound(`no secret begins with ${prefix}`, "`svc enroll-secrets list` shows them.");

@@ -13,8 +13,8 @@ export default class HostsActivities extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com --limit 20"];
 
   async run() {
-    const { args: given } = await this.parse(HostsActivities);
-    const { id } = await this.host(given.host);
+    const { args } = await this.parse(HostsActivities);
+    const { id } = await this.host(args.host);
     const activities = this.pages(hostActivitiesApi.list, { params: { id } }, "activities");
     await this.printList(activities, {
       schema: () => Activity,

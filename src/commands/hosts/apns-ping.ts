@@ -13,8 +13,8 @@ export default class HostsApnsPing extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com"];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsApnsPing);
-    const { id, display_name } = await this.host(given.host);
+    const { args, flags } = await this.parse(HostsApnsPing);
+    const { id, display_name } = await this.host(args.host);
     const name = printable(display_name);
     if (flags["dry-run"]) this.trying(`ask ${name} to connect to device management`, { id, display_name });
     await this.call(hostsApi.apnsPing, { params: { id } });

@@ -16,18 +16,18 @@ export default class HostsCancel extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsCancel);
-    const { id, display_name } = await this.host(given.host);
+    const { args, flags } = await this.parse(HostsCancel);
+    const { id, display_name } = await this.host(args.host);
     const name = printable(display_name);
     const { activities } = await this.call(hostActivitiesApi.upcoming, { params: { id } });
-    const found = activities.find(({ uuid }) => uuid === given.activity);
-    if (!found)
-      throw notFound(`${name} has no upcoming activity ${given.activity}`, `\`svc hosts upcoming ${id}\` lists them.`);
-    const script = found.details?.script_name;
-    const what = typeof script === "string" && script !== "" ? printable(script) : found.type;
-    if (flags["dry-run"]) this.trying(`cancel ${what} on ${name}`, { host_id: id, ...found });
+    const activity = activities.find(({ uuid }) => uuid === args.activity);
+    if (!activity)
+      throw notFound(`${name} has no upcoming activity ${args.activity}`, `\`svc hosts upcoming ${id}\` lists them.`);
+    const script = activity.details?.script_name;
+    const what = typeof script === "string" && script !== "" ? printable(script) : activity.type;
+    if (flags["dry-run"]) this.trying(`cancel ${what} on ${name}`, { host_id: id, ...activity });
     await this.confirm(`Cancel ${what} on ${name}?`);
-    await this.call(hostActivitiesApi.cancel, { params: { id, activity_id: given.activity } });
-    await this.report(`cancelled ${what} on ${name}`, { host_id: id, uuid: given.activity, cancelled: true });
+    await this.call(hostActivitiesApi.cancel, { params: { id, activity_id: args.activity } });
+    await this.report(`cancelled ${what} on ${name}`, { host_id: id, uuid: args.activity, cancelled: true });
   }
 }

@@ -11,8 +11,8 @@ export default class HostsCertificates extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com --order-key not_valid_after"];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsCertificates);
-    const { id } = await this.host(given.host);
+    const { args, flags } = await this.parse(HostsCertificates);
+    const { id } = await this.host(args.host);
     const query = queryOf(hostDetailsApi.certificates, flags);
     const certificates = this.pages(hostDetailsApi.certificates, { params: { id }, query }, "certificates");
     await this.printList(certificates, {

@@ -21,9 +21,9 @@ export default class HostsClearPasscode extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsClearPasscode);
+    const { args, flags } = await this.parse(HostsClearPasscode);
     const timeout = timeoutOf(flags);
-    const { id, display_name } = await this.host(given.host);
+    const { id, display_name } = await this.host(args.host);
     const name = printable(display_name);
     if (flags["dry-run"]) this.trying(`clear the passcode of ${name}`, { id, display_name });
     await this.confirm(`Clear the passcode of ${name}?`);

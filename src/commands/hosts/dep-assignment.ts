@@ -9,8 +9,8 @@ export default class HostsDepAssignment extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com"];
 
   async run() {
-    const { args: given } = await this.parse(HostsDepAssignment);
-    const { id } = await this.host(given.host);
+    const { args } = await this.parse(HostsDepAssignment);
+    const { id } = await this.host(args.host);
     await this.printOne(await this.call(abmApi.assignment, { params: { id } }), { schema: () => DepAssignment });
   }
 }

@@ -19,10 +19,10 @@ export default class HostsDesktopadmin extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsDesktopadmin);
-    if (given.host === undefined) return this.#all(flags.team);
+    const { args, flags } = await this.parse(HostsDesktopadmin);
+    if (args.host === undefined) return this.#all(flags.team);
     if (flags.team !== undefined) throw usage("name a host or a team, not both");
-    const { id, display_name } = await this.host(given.host);
+    const { id, display_name } = await this.host(args.host);
     const { desktopadmin } = await this.call(hostDetailsApi.desktopAdmin, { params: { id } });
     if (desktopadmin === null && !this.structured) return this.note(`${printable(display_name)} is not a Mac`);
     await this.printOne(desktopadmin, {

@@ -26,8 +26,8 @@ export default class HostsDeviceMapping extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsDeviceMapping);
-    const { id, display_name } = await this.host(given.host);
+    const { args, flags } = await this.parse(HostsDeviceMapping);
+    const { id, display_name } = await this.host(args.host);
     const { email, source = "custom" } = flags;
     const input = { params: { id }, body: { email: email ?? "", source } };
     if (email !== undefined && !flags["dry-run"])

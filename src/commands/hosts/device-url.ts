@@ -11,8 +11,8 @@ export default class HostsDeviceUrl extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com"];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsDeviceUrl);
-    const { id } = await this.host(given.host);
+    const { args, flags } = await this.parse(HostsDeviceUrl);
+    const { id } = await this.host(args.host);
     const reply = await this.call(hostDetailsApi.deviceUrl, { params: { id } });
     if (this.structured || flags.fields !== undefined)
       return this.printOne(reply, { schema: () => hostDetailsApi.deviceUrl.response });

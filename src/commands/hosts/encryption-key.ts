@@ -10,8 +10,8 @@ export default class HostsEncryptionKey extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com"];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsEncryptionKey);
-    const { id, display_name } = await this.host(given.host);
+    const { args, flags } = await this.parse(HostsEncryptionKey);
+    const { id, display_name } = await this.host(args.host);
     const reply = await this.call(hostDetailsApi.encryptionKey, { params: { id } });
     if (this.structured || flags.fields !== undefined)
       return this.printOne(reply, { schema: () => hostDetailsApi.encryptionKey.response });

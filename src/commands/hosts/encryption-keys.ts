@@ -14,8 +14,8 @@ export default class HostsEncryptionKeys extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com"];
 
   async run() {
-    const { args: given } = await this.parse(HostsEncryptionKeys);
-    const { id, display_name } = await this.host(given.host);
+    const { args } = await this.parse(HostsEncryptionKeys);
+    const { id, display_name } = await this.host(args.host);
     const { encryption_keys: keys } = await this.call(hostDetailsApi.encryptionKeys, { params: { id } });
     if (keys.length === 0) this.note(`${printable(display_name)} has stored no disk encryption key`);
     await this.printList(keys, {

@@ -14,8 +14,8 @@ export default class HostsExplain extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsExplain);
-    const { id, display_name } = await this.host(given.host);
+    const { args, flags } = await this.parse(HostsExplain);
+    const { id, display_name } = await this.host(args.host);
     const reply = await this.call(hostsApi.explain, { params: { id }, query: { where: flags.where as string } });
     const schema = () => hostsApi.explain.response;
     if (this.structured || this.common.fields !== undefined) return this.printOne(reply, { schema });

@@ -20,8 +20,8 @@ export default class HostsGet extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsGet);
-    const { id } = await this.host(given.host);
+    const { args, flags } = await this.parse(HostsGet);
+    const { id } = await this.host(args.host);
     // The software is only shown in structured output and in chosen fields.
     const whole = this.structured || flags.fields !== undefined;
     const reply = await this.call(hostsApi.get, {
@@ -82,7 +82,10 @@ export default class HostsGet extends ClientCommand {
               },
               {
                 key: "batteries",
-                text: () => (host.batteries ?? []).map((one) => `${one.health} (${one.cycle_count} cycles)`).join(", "),
+                text: () =>
+                  (host.batteries ?? [])
+                    .map((battery) => `${battery.health} (${battery.cycle_count} cycles)`)
+                    .join(", "),
               },
               { key: "primary_ip", header: "ip address" },
               { key: "primary_mac", header: "mac address" },

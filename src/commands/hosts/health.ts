@@ -14,8 +14,8 @@ export default class HostsHealth extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com"];
 
   async run() {
-    const { args: given } = await this.parse(HostsHealth);
-    const { id } = await this.host(given.host);
+    const { args } = await this.parse(HostsHealth);
+    const { id } = await this.host(args.host);
     const reply = await this.call(hostDetailsApi.health, { params: { id } });
     const { health } = reply;
     await this.printOne(health, {

@@ -10,8 +10,8 @@ export default class HostsManagedAccountPassword extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com"];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsManagedAccountPassword);
-    const { id, display_name } = await this.host(given.host);
+    const { args, flags } = await this.parse(HostsManagedAccountPassword);
+    const { id, display_name } = await this.host(args.host);
     const reply = await this.call(hostPasswordsApi.managedAccount, { params: { id } });
     if (this.structured || flags.fields !== undefined)
       return this.printOne(reply, { schema: () => hostPasswordsApi.managedAccount.response });

@@ -22,8 +22,8 @@ export default class HostsMdm extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsMdm);
-    const host = await this.host(given.host);
+    const { args, flags } = await this.parse(HostsMdm);
+    const host = await this.host(args.host);
     const { id, display_name } = host;
     if (flags.off)
       return turnOffMdm(this, host, {

@@ -16,8 +16,8 @@ export default class HostsProfiles extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com"];
 
   async run() {
-    const { args: given } = await this.parse(HostsProfiles);
-    const { id } = await this.host(given.host);
+    const { args } = await this.parse(HostsProfiles);
+    const { id } = await this.host(args.host);
     const [{ profiles }, { host }] = await Promise.all([
       this.call(hostDetailsApi.profiles, { params: { id } }),
       this.call(hostsApi.get, { params: { id }, query: { exclude_software: true } }),

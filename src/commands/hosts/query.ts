@@ -19,19 +19,19 @@ export default class HostsQuery extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsQuery);
-    const query = given.sql === "-" ? await readText(this.io, "-", "the SQL") : given.sql;
+    const { args, flags } = await this.parse(HostsQuery);
+    const query = args.sql === "-" ? await readText(this.io, "-", "the SQL") : args.sql;
     const body = { query };
     if (flags["dry-run"]) {
-      const { id, display_name } = await this.host(given.host);
+      const { id, display_name } = await this.host(args.host);
       const what = `run ${JSON.stringify(query)} on ${printable(display_name)}`;
       // The server applies the same checks, without waiting for results.
       const selected = { hosts: [id], labels: [], teams: [] };
       await this.tryOut(liveQueriesApi.create, { body: { ...body, selected } });
-      return this.printPlan(what, { host: given.host });
+      return this.printPlan(what, { host: args.host });
     }
     const progress = this.progress("waiting for the host ...");
-    const reply = await this.#ask(given.host, body).finally(() => progress.done());
+    const reply = await this.#ask(args.host, body).finally(() => progress.done());
     if (reply.status === "offline")
       throw new CliError(
         "partial",

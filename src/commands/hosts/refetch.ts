@@ -40,13 +40,15 @@ export default class HostsRefetch extends ClientCommand {
     const [only] = hosts;
     const what = hosts.length === 1 && only ? printable(only.display_name) : plural(hosts.length, "host");
     const refused = await this.#ask(hosts);
-    const asked = hosts.filter((host) => !refused.includes(host));
-    const target = hosts.length === 1 ? what : plural(asked.length, "host");
-    if (flags["dry-run"]) await this.printPlan(`request all details from ${what}`, asked);
-    else if (asked.length > 0)
+    const requested = hosts.filter((host) => !refused.includes(host));
+    const target = hosts.length === 1 ? what : plural(requested.length, "host");
+    if (flags["dry-run"]) await this.printPlan(`request all details from ${what}`, requested);
+    else if (requested.length > 0)
       await this.report(
         `all details were requested from ${target}, for the next check-in`,
-        hosts.length === 1 ? { ...only, refetch_requested: true } : { refetch_requested: asked.length, hosts: asked },
+        hosts.length === 1
+          ? { ...only, refetch_requested: true }
+          : { refetch_requested: requested.length, hosts: requested },
       );
     if (refused.length > 0) throw new CliError("partial", `the request failed for ${plural(refused.length, "host")}`);
   }

@@ -12,8 +12,8 @@ export default class HostsRemoveIdpUser extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsRemoveIdpUser);
-    const { id, display_name } = await this.host(given.host);
+    const { args, flags } = await this.parse(HostsRemoveIdpUser);
+    const { id, display_name } = await this.host(args.host);
     const what = `the user of the identity provider from ${printable(display_name)}`;
     if (flags["dry-run"]) this.trying(`remove ${what}`, { id, display_name });
     await this.confirm(`Remove ${what}?`);

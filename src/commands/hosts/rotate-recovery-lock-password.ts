@@ -21,8 +21,8 @@ export default class HostsRotateRecoveryLockPassword extends ClientCommand {
   readonly #passwords = new HostPasswords(this, this);
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsRotateRecoveryLockPassword);
-    await this.#passwords.rotate(given.host, flags);
+    const { args, flags } = await this.parse(HostsRotateRecoveryLockPassword);
+    await this.#passwords.rotate(args.host, flags);
   }
 
   request(id: number) {

@@ -11,8 +11,8 @@ export default class HostsScripts extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> linux-1.example.com"];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsScripts);
-    const { id } = await this.host(given.host);
+    const { args, flags } = await this.parse(HostsScripts);
+    const { id } = await this.host(args.host);
     const query = queryOf(scriptsApi.ofHost, flags);
     await this.printList(this.pages(scriptsApi.ofHost, { params: { id }, query }, "scripts"), {
       schema: () => HostScript,

@@ -21,9 +21,9 @@ export default class HostsSetup extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsSetup);
+    const { args, flags } = await this.parse(HostsSetup);
     const timeout = timeoutOf(flags);
-    const { id, display_name } = await this.host(given.host);
+    const { id, display_name } = await this.host(args.host);
     const name = printable(display_name);
     let setup = await this.#look(id);
     let waited: unknown;

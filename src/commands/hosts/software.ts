@@ -14,8 +14,8 @@ export default class HostsSoftware extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com --query firefox"];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsSoftware);
-    const { id } = await this.host(given.host);
+    const { args, flags } = await this.parse(HostsSoftware);
+    const { id } = await this.host(args.host);
     const query = queryOf(hostsApi.software, flags);
     const software = this.pages(hostsApi.software, { params: { id }, query }, "software");
     await this.printList(software, {

@@ -20,9 +20,9 @@ export default class HostsUnenroll extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(HostsUnenroll);
+    const { args, flags } = await this.parse(HostsUnenroll);
     const timeout = timeoutOf(flags);
-    const host = await this.host(given.host);
+    const host = await this.host(args.host);
     await turnOffMdm(this, host, {
       dryRun: flags["dry-run"],
       timeout: flags.wait ? timeout : null,

@@ -12,8 +12,8 @@ export default class HostsUpcoming extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com"];
 
   async run() {
-    const { args: given } = await this.parse(HostsUpcoming);
-    const { id } = await this.host(given.host);
+    const { args } = await this.parse(HostsUpcoming);
+    const { id } = await this.host(args.host);
     const activities = this.pages(hostActivitiesApi.upcoming, { params: { id } }, "activities");
     await this.printList(
       activities,

@@ -20,8 +20,8 @@ export default class InvitesAccept extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(InvitesAccept);
-    const token = await inviteToken(this.io, given.token, flags);
+    const { args, flags } = await this.parse(InvitesAccept);
+    const token = await inviteToken(this.io, args.token, flags);
     const { invite } = await this.call(invitesApi.show, { params: { token } });
     const body: AcceptInvite = { email: invite.email, name: flags.name ?? invite.name, invite_token: token };
     if (flags["dry-run"]) this.trying(`create the account ${invite.email}`, { email: invite.email });

@@ -25,11 +25,11 @@ export default class InvitesCreate extends ClientCommand {
     };
     body.email ??= await this.askText("Email", "--email");
     body.name ??= await this.askText("Name", "--name");
-    const given = body as unknown as CreateInvite;
+    const invitation = body as unknown as CreateInvite;
     if (flags["dry-run"]) {
-      this.trying(`invite ${given.email}`, null, changesOf({}, body));
+      this.trying(`invite ${invitation.email}`, null, changesOf({}, body));
     }
-    const { invite, link } = await this.call(invitesApi.create, { body: given });
+    const { invite, link } = await this.call(invitesApi.create, { body: invitation });
     await this.report(`invited ${invite.email} (${invite.id})`, { ...invite, ...(link ? { link } : {}) });
     if (link && !this.structured) {
       this.note("this server sends no mail; the link is only shown now:");

@@ -12,8 +12,8 @@ export default class InvitesDelete extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> invited@example.com --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(InvitesDelete);
-    const { id, email } = await resolveInvite((endpoint, input) => this.call(endpoint, input), given.invite);
+    const { args, flags } = await this.parse(InvitesDelete);
+    const { id, email } = await resolveInvite((endpoint, input) => this.call(endpoint, input), args.invite);
     if (flags["dry-run"]) this.trying(`withdraw the invite of ${email}`, { id, email });
     await this.confirm(`Withdraw the invite of ${email}?`);
     await this.call(invitesApi.delete, { params: { id } });

@@ -12,8 +12,8 @@ export default class InvitesShow extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> --token-file invite.txt"];
 
   async run() {
-    const { args: given, flags } = await this.parse(InvitesShow);
-    const token = await inviteToken(this.io, given.token, flags);
+    const { args, flags } = await this.parse(InvitesShow);
+    const token = await inviteToken(this.io, args.token, flags);
     const { invite } = await this.call(invitesApi.show, { params: { token } });
     await this.printOne(invite, inviteView(this.relativeTimes, this.io.now()));
   }

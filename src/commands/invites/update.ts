@@ -18,14 +18,14 @@ export default class InvitesUpdate extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> invited@example.com --global-role maintainer"];
 
   async run() {
-    const { args: given, flags } = await this.parse(InvitesUpdate);
+    const { args, flags } = await this.parse(InvitesUpdate);
     const body: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...(await userFields(this.findTeam, flags)),
     };
     if (Object.keys(body).length === 0)
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
-    const before = await resolveInvite((endpoint, input) => this.call(endpoint, input), given.invite);
+    const before = await resolveInvite((endpoint, input) => this.call(endpoint, input), args.invite);
     const change = body as ModifyInvite;
     if (flags["dry-run"]) {
       const { id, email } = before;

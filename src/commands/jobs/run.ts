@@ -23,31 +23,31 @@ export default class JobsRun extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(JobsRun);
+    const { args, flags } = await this.parse(JobsRun);
     const timeout = timeoutOf(flags);
-    const before = await this.#jobsOf(given.name);
+    const before = await this.#jobsOf(args.name);
     if (flags["dry-run"])
       this.trying(
         `run ${plural(before.length, "job")}`,
         before.map(({ name }) => name),
       );
-    await this.call(jobsApi.trigger, { query: { name: given.name } });
+    await this.call(jobsApi.trigger, { query: { name: args.name } });
     if (!flags.wait) {
-      this.note(`${given.name} is running: svc jobs list shows its progress`);
+      this.note(`${args.name} is running: svc jobs list shows its progress`);
       return;
     }
-    const progress = this.progress(`${given.name} is running ...`);
+    const progress = this.progress(`${args.name} is running ...`);
     let after: Job[] = [];
     const done = async () => {
-      after = await this.#jobsOf(given.name);
+      after = await this.#jobsOf(args.name);
       return !after.some((job) => job.running);
     };
-    const going = () => ({ what: `${given.name} is still running`, hint: "svc jobs list shows its progress." });
+    const going = () => ({ what: `${args.name} is still running`, hint: "svc jobs list shows its progress." });
     await waitFor(this.io, this.stop.signal, { timeout, done, going }).finally(progress.done);
     const failed = after.filter((job) => job.error !== null);
     for (const job of failed) this.note(`${job.name}: ${job.error}`);
-    if (failed.length > 0) throw new CliError("failed", `${given.name} failed`, "The cause is in the server's log.");
-    await this.report(`${given.name} is done`, after);
+    if (failed.length > 0) throw new CliError("failed", `${args.name} failed`, "The cause is in the server's log.");
+    await this.report(`${args.name} is done`, after);
   }
 
   async #jobsOf(name: string): Promise<Job[]> {

@@ -28,8 +28,8 @@ export default class LabelsApply extends ClientCommand {
     const names = specs.map(({ name }: { name: string }) => name);
     if (flags["dry-run"]) {
       const { labels } = await this.call(labelsApi.summary);
-      const known = new Set(labels.map(({ name }) => name));
-      const fresh = names.filter((name) => !known.has(name.normalize("NFC").trim()));
+      const existing = new Set(labels.map(({ name }) => name));
+      const fresh = names.filter((name) => !existing.has(name.normalize("NFC").trim()));
       this.trying(
         `create ${plural(fresh.length, "label")}, change or keep ${names.length - fresh.length}`,
         names,

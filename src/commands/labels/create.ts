@@ -39,7 +39,7 @@ export default class LabelsCreate extends ClientCommand {
       ...(flags["vital-id"] === undefined ? {} : { custom_host_vital_id: flags["vital-id"] }),
       ...(flags.where === undefined ? {} : { where: flags.where }),
     };
-    const given: Record<string, unknown> = {
+    const input: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...(flags.name === undefined ? {} : { name: flags.name }),
       ...(flags.description === undefined ? {} : { description: flags.description }),
@@ -48,8 +48,8 @@ export default class LabelsCreate extends ClientCommand {
       ...(Object.keys(criteria).length === 0 ? {} : { criteria }),
       ...(await memberFields(flags, (text) => this.host(text))),
     };
-    const name = typeof given.name === "string" ? given.name : await this.askText("Name", "--name");
-    const body = { ...given, name };
+    const name = typeof input.name === "string" ? input.name : await this.askText("Name", "--name");
+    const body = { ...input, name };
     if (flags["dry-run"]) {
       this.trying(`create label ${name}`, null, changesOf({}, body));
     }
@@ -57,6 +57,6 @@ export default class LabelsCreate extends ClientCommand {
     await this.report(`created label ${label.name} (${label.id}), ${plural(label.count, "host")}`, label, {
       schema: () => LabelItem,
     });
-    tellUnknown(given, label.count, (text) => this.warn(text));
+    tellUnknown(input, label.count, (text) => this.warn(text));
   }
 }

@@ -16,14 +16,14 @@ export default class LabelsDelete extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(LabelsDelete);
-    const { id, name } = await this.label(given.label);
+    const { args, flags } = await this.parse(LabelsDelete);
+    const { id, name } = await this.label(args.label);
     const { label } = await this.call(labelsApi.get, { params: { id } });
     const what = `label ${name} (${plural(label.count, "host")} in it)`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { id, name, count: label.count });
     await this.confirm(`Delete ${what}?`);
     // Deleted by the given name, so that a label that was renamed meanwhile is not deleted.
-    if (given.label === name && !isPathStep(name)) await this.call(labelsApi.delete, { params: { name } });
+    if (args.label === name && !isPathStep(name)) await this.call(labelsApi.delete, { params: { name } });
     else await this.call(labelsApi.deleteById, { params: { id } });
     await this.report(`deleted label ${name}`, { id, name, deleted: true });
   }

@@ -16,8 +16,8 @@ export default class LabelsGet extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(LabelsGet);
-    const { id, name } = await this.label(given.label);
+    const { args, flags } = await this.parse(LabelsGet);
+    const { id, name } = await this.label(args.label);
     if (flags.spec) {
       const { specs } = await this.call(labelsApi.spec, { params: { name } });
       return this.printOne(specs, { schema: () => LabelSpec });

@@ -12,8 +12,8 @@ export default class LabelsHosts extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> Loaners --status online"];
 
   async run() {
-    const { args: given, flags } = await this.parse(LabelsHosts);
-    const { id } = await this.label(given.label);
+    const { args, flags } = await this.parse(LabelsHosts);
+    const { id } = await this.label(args.label);
     const query = queryOf(labelHostsApi.hosts, flags, await this.teamFilter(flags.team));
     const hosts = this.pages(labelHostsApi.hosts, { params: { id }, query }, "hosts");
     await this.printList(hosts, hostView(this.relativeTimes, this.io.now()));

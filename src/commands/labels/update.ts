@@ -27,7 +27,7 @@ export default class LabelsUpdate extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(LabelsUpdate);
+    const { args, flags } = await this.parse(LabelsUpdate);
     const body: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...(flags.name === undefined ? {} : { name: flags.name }),
@@ -36,7 +36,7 @@ export default class LabelsUpdate extends ClientCommand {
     };
     if (Object.keys(body).length === 0)
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
-    const { id } = await this.label(given.label);
+    const { id } = await this.label(args.label);
     if (flags["dry-run"]) {
       const { label: before } = await this.call(labelsApi.get, { params: { id } });
       this.trying(

@@ -21,8 +21,8 @@ export default class LicenseVerify extends BaseCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> license.txt --public-key license.pem"];
 
   async run() {
-    const { args: given, flags } = await this.parse(LicenseVerify);
-    const token = (await readText(this.io, given.file, "FILE")).trim();
+    const { args, flags } = await this.parse(LicenseVerify);
+    const token = (await readText(this.io, args.file, "FILE")).trim();
     const { LicenseError, verifyLicense } = await import("../../license/license.ts");
     const { license, validFrom } = await verifyLicense(token, await this.#publicKey(flags["public-key"])).catch(
       (error: unknown) => {

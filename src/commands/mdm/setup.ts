@@ -31,7 +31,7 @@ export default class MdmSetup extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(MdmSetup);
-    const given = Object.fromEntries(
+    const changes = Object.fromEntries(
       Object.entries({
         enable_end_user_authentication: flags["enable-end-user-authentication"],
         enable_release_device_manually: flags["enable-release-device-manually"],
@@ -41,8 +41,8 @@ export default class MdmSetup extends ClientCommand {
         require_all_software_windows: flags["require-all-software-windows"],
       }).filter(([, value]) => value !== undefined),
     );
-    if (Object.keys(given).length === 0) throw usage("no setting is given", "See `svc mdm setup --help`.");
-    const body = { ...(await this.teamFilter(flags.team)), ...given };
+    if (Object.keys(changes).length === 0) throw usage("no setting is given", "See `svc mdm setup --help`.");
+    const body = { ...(await this.teamFilter(flags.team)), ...changes };
     const of = ofTeam(flags.team);
     if (flags["dry-run"]) this.trying(`change the setup of ${of}`, body);
     await this.call(setupExperienceApi.change, { body });

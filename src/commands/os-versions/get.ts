@@ -13,9 +13,9 @@ export default class OsVersionsGet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 -o json"];
 
   async run() {
-    const { args: given, flags } = await this.parse(OsVersionsGet);
+    const { args, flags } = await this.parse(OsVersionsGet);
     const query = queryOf(osVersionsApi.get, flags, await this.teamFilter(flags.team));
-    const reply = await this.call(osVersionsApi.get, { params: { id: given.id }, query });
+    const reply = await this.call(osVersionsApi.get, { params: { id: args.id }, query });
     const version = reply.os_version;
     await this.printOne(version, {
       schema: () => OsVersionDetails,
@@ -26,7 +26,7 @@ export default class OsVersionsGet extends ClientCommand {
           : [
               {
                 key: "kernels",
-                text: () => version.kernels!.map((one) => `${one.version} (${one.hosts_count})`).join(", "),
+                text: () => version.kernels!.map((kernel) => `${kernel.version} (${kernel.hosts_count})`).join(", "),
               },
             ]),
       ],

@@ -20,12 +20,12 @@ export default class PacksCreate extends ClientCommand {
       label: (text: string) => this.label(text),
       team: this.findTeam,
     };
-    const given: Record<string, unknown> = {
+    const input: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...(await packFields(flags, find)),
     };
-    const name = typeof given.name === "string" ? given.name : await this.askText("Name", "--name");
-    const body = { ...given, name };
+    const name = typeof input.name === "string" ? input.name : await this.askText("Name", "--name");
+    const body = { ...input, name };
     if (flags["dry-run"]) {
       this.trying(`create pack ${name}`, null, changesOf({}, body));
     }

@@ -15,12 +15,12 @@ export default class PacksDelete extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(PacksDelete);
-    const { id, name, query_count } = await this.pack(given.pack);
+    const { args, flags } = await this.parse(PacksDelete);
+    const { id, name, query_count } = await this.pack(args.pack);
     if (flags["dry-run"]) this.trying(`delete pack ${name}`, { id, name, query_count });
     await this.confirm(`Delete pack ${name}?`);
     // Deleted by the given name, so that a pack that was renamed meanwhile is not deleted.
-    if (given.pack === name && !isPathStep(name)) await this.call(packsApi.deleteByName, { params: { name } });
+    if (args.pack === name && !isPathStep(name)) await this.call(packsApi.deleteByName, { params: { name } });
     else await this.call(packsApi.delete, { params: { id } });
     await this.report(`deleted pack ${name}`, { id, name, deleted: true });
   }

@@ -15,8 +15,8 @@ export default class PacksGet extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(PacksGet);
-    const { id, name } = await this.pack(given.pack);
+    const { args, flags } = await this.parse(PacksGet);
+    const { id, name } = await this.pack(args.pack);
     if (flags.spec) {
       const { specs } = await this.call(packsApi.spec, { params: { name } });
       return this.printOne(specs, { schema: () => PackSpec });

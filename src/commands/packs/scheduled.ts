@@ -10,8 +10,8 @@ export default class PacksScheduled extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> Compliance"];
 
   async run() {
-    const { args: given } = await this.parse(PacksScheduled);
-    const { id } = await this.pack(given.pack);
+    const { args } = await this.parse(PacksScheduled);
+    const { id } = await this.pack(args.pack);
     const { scheduled } = await this.call(packsApi.scheduled, { params: { id } });
     await this.printList(scheduled, entryView);
   }

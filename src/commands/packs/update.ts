@@ -14,7 +14,7 @@ export default class PacksUpdate extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> Compliance --disabled"];
 
   async run() {
-    const { args: given, flags } = await this.parse(PacksUpdate);
+    const { args, flags } = await this.parse(PacksUpdate);
     const find = {
       host: (text: string) => this.host(text),
       label: (text: string) => this.label(text),
@@ -26,7 +26,7 @@ export default class PacksUpdate extends ClientCommand {
     };
     if (Object.keys(body).length === 0)
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
-    const before = await this.pack(given.pack);
+    const before = await this.pack(args.pack);
     if (flags["dry-run"]) {
       this.trying(`change pack ${before.name}`, { id: before.id, name: before.name }, changesOf(before, body));
     }

@@ -15,9 +15,9 @@ export default class PoliciesGet extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(PoliciesGet);
+    const { args, flags } = await this.parse(PoliciesGet);
     const scope = await policyScope(this, flags.team);
-    const { id } = await findPolicy(this, given.policy, scope);
+    const { id } = await findPolicy(this, args.policy, scope);
     const { policy } =
       scope.teamId === null
         ? await this.call(policiesApi.getGlobal, { params: { id } })

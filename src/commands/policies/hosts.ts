@@ -24,9 +24,9 @@ export default class PoliciesHosts extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(PoliciesHosts);
+    const { args, flags } = await this.parse(PoliciesHosts);
     const scope = await policyScope(this, flags.team);
-    const policy = await this.#own(given.policy, scope.teamId);
+    const policy = await this.#findPolicyFor(args.policy, scope.teamId);
     const query = {
       policy_id: policy.id,
       // Without policy_response the server also lists hosts that the policy does not apply to.
@@ -38,14 +38,14 @@ export default class PoliciesHosts extends ClientCommand {
   }
 
   /** The team's policy, or a global one if the team has none of that name. */
-  async #own(text: string, teamId: number | null) {
+  async #findPolicyFor(text: string, teamId: number | null) {
     const global = { teamId: null, team: null, name: "globally" };
     if (teamId === null) return findPolicy(this, text, global);
     // In the team's list, inherited policies have the counts of the team's own hosts.
     const input = { params: { id: teamId }, query: { merge_inherited: true } };
     const { policies } = await this.call(policiesApi.listTeam, input);
-    const found = policies.filter(({ id, name }) => String(id) === text || name === text.normalize("NFC").trim());
-    return found.find(({ team_id }) => team_id === teamId) ?? found[0] ?? findPolicy(this, text, global);
+    const matches = policies.filter(({ id, name }) => String(id) === text || name === text.normalize("NFC").trim());
+    return matches.find(({ team_id }) => team_id === teamId) ?? matches[0] ?? findPolicy(this, text, global);
   }
 }
 

@@ -20,12 +20,12 @@ export default class PoliciesUpdate extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(PoliciesUpdate);
+    const { args, flags } = await this.parse(PoliciesUpdate);
     const body = { ...(await readBody(this.io, flags.input)), ...policyBody(flags) };
     if (Object.keys(body).length === 0)
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
     const scope = await policyScope(this, flags.team);
-    const before = await findPolicy(this, given.policy, scope);
+    const before = await findPolicy(this, args.policy, scope);
     if (flags["dry-run"]) {
       this.trying(`change policy ${before.name}`, { id: before.id, name: before.name }, changesOf(before, body));
     }

@@ -16,14 +16,14 @@ export default class QueriesCreate extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(QueriesCreate);
-    const given: Record<string, unknown> = {
+    const input: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...savedQueryFields(flags),
       ...(await this.teamFilter(flags.team)),
     };
-    const name = typeof given.name === "string" ? given.name : await this.askText("Name", "--name");
-    const query = typeof given.query === "string" ? given.query : await this.askText("SQL", "--query");
-    const body = { ...given, name, query };
+    const name = typeof input.name === "string" ? input.name : await this.askText("Name", "--name");
+    const query = typeof input.query === "string" ? input.query : await this.askText("SQL", "--query");
+    const body = { ...input, name, query };
     if (flags["dry-run"]) {
       this.trying(`save query ${name}`, null, changesOf({}, body));
     }

@@ -30,12 +30,12 @@ export default class QueriesDelete extends ClientCommand {
     const { argv, flags } = await this.parse(QueriesDelete);
     const names = argv.map(String);
     if (names.length === 0) throw usage("no queries are given", "Name them, or give their ids.");
-    const found = new Map<number, { id: number; name: string; team_id: number | null }>();
+    const byId = new Map<number, { id: number; name: string; team_id: number | null }>();
     for (const text of names) {
       const { id, name, team_id } = await this.savedQuery(text, flags.team);
-      found.set(id, { id, name, team_id });
+      byId.set(id, { id, name, team_id });
     }
-    const queries = [...found.values()];
+    const queries = [...byId.values()];
     const [only] = queries;
     const what = queries.length === 1 && only ? `query ${only.name}` : plural(queries.length, "query", "queries");
     if (flags["dry-run"]) this.trying(`delete ${what}`, queries);

@@ -19,8 +19,8 @@ export default class QueriesGet extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(QueriesGet);
-    const { id, name, team_id } = await this.savedQuery(given.query, flags.team);
+    const { args, flags } = await this.parse(QueriesGet);
+    const { id, name, team_id } = await this.savedQuery(args.query, flags.team);
     if (flags.spec) {
       const query = team_id === null ? {} : { team_id };
       const { specs } = await this.call(queriesApi.spec, { params: { name }, query });

@@ -11,9 +11,9 @@ export default class QueriesHostReport extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 'Local users' mac-1.example.com"];
 
   async run() {
-    const { args: given, flags } = await this.parse(QueriesHostReport);
-    const query = await this.savedQuery(given.query, flags.team);
-    const host = await this.host(given.host);
+    const { args, flags } = await this.parse(QueriesHostReport);
+    const query = await this.savedQuery(args.query, flags.team);
+    const host = await this.host(args.host);
     const reply = await this.call(queriesApi.hostReport, { params: { id: host.id, query_id: query.id } });
     const rows = reply.results.map(({ columns }) => columns);
     const when =

@@ -25,8 +25,8 @@ export default class QueriesReport extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(QueriesReport);
-    const { id } = await this.savedQuery(given.query, flags.team);
+    const { args, flags } = await this.parse(QueriesReport);
+    const { id } = await this.savedQuery(args.query, flags.team);
     const input = { params: { id }, query: await this.teamFilter(flags["hosts-of-team"]) };
     if (flags.csv) {
       const { body } = await (await this.client()).open(queriesApi.reportCsv, input);
@@ -35,8 +35,8 @@ export default class QueriesReport extends ClientCommand {
     }
     const reply = await this.call(queriesApi.report, input);
     const rows = reply.results.map(({ columns, ...of }) => ({ ...columns, ...of }));
-    const own = ["host_id", "host_name", "last_fetched"];
-    const columns = [...own, ...columnsOf(rows).filter((name) => !own.includes(name))];
+    const fixedColumns = ["host_id", "host_name", "last_fetched"];
+    const columns = [...fixedColumns, ...columnsOf(rows).filter((name) => !fixedColumns.includes(name))];
     await this.printList(rows, { columns }, "no host has reported results yet");
     tellClipped(reply.report_clipped, (text) => this.note(text));
   }

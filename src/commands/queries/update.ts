@@ -14,14 +14,14 @@ export default class QueriesUpdate extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 'Local users' --interval 600 --automations-enabled"];
 
   async run() {
-    const { args: given, flags } = await this.parse(QueriesUpdate);
+    const { args, flags } = await this.parse(QueriesUpdate);
     const body: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...savedQueryFields(flags),
     };
     if (Object.keys(body).length === 0)
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
-    const before = await this.savedQuery(given.query, flags.team);
+    const before = await this.savedQuery(args.query, flags.team);
     if (flags["dry-run"]) {
       const now = { ...before, labels_include_any: before.labels_include_any.map(({ name }) => name) };
       this.trying(`change query ${before.name}`, { id: before.id, name: before.name }, changesOf(now, body));

@@ -16,11 +16,11 @@ export default class ScriptsCreate extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> cleanup.sh --team Workstations"];
 
   async run() {
-    const { args: given, flags } = await this.parse(ScriptsCreate);
-    const body = { ...(await this.teamFilter(flags.team)), script: await uploadSource(this.io, given.file, "FILE") };
+    const { args, flags } = await this.parse(ScriptsCreate);
+    const body = { ...(await this.teamFilter(flags.team)), script: await uploadSource(this.io, args.file, "FILE") };
     const of = ofTeam(flags.team);
-    if (flags["dry-run"]) this.trying(`save ${printable(given.file)} for ${of}`, { file: given.file });
+    if (flags["dry-run"]) this.trying(`save ${printable(args.file)} for ${of}`, { file: args.file });
     const { script_id } = await this.call(scriptsApi.create, { body });
-    await this.report(`${printable(given.file)} is script ${script_id} of ${of}`, { script_id });
+    await this.report(`${printable(args.file)} is script ${script_id} of ${of}`, { script_id });
   }
 }

@@ -11,8 +11,8 @@ export default class ScriptsResult extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 6b1d2f1e-0d1c-4c7d-9b1e-000000000001"];
 
   async run() {
-    const { args: given } = await this.parse(ScriptsResult);
-    const result = await this.call(scriptsApi.result, { params: { execution_id: given.execution } });
+    const { args } = await this.parse(ScriptsResult);
+    const result = await this.call(scriptsApi.result, { params: { execution_id: args.execution } });
     await this.printOne(result, resultView);
   }
 }

@@ -77,12 +77,12 @@ export default class ScriptsRun extends ClientCommand {
     const text = await this.#textOf(flags);
     const names = argv.map(String);
     const hosts = await findTargets(this, names, flags);
-    const given = text ?? (await this.#savedFor(hosts, flags.script!, flags.team));
+    const contents = text ?? (await this.#savedFor(hosts, flags.script!, flags.team));
     if (flags["dry-run"]) this.trying(`run the script on ${shortNameOf(hosts)}`, { hosts: hosts.map(({ id }) => id) });
     await askIfSelected(this, `Run the script on ${shortNameOf(hosts)}?`, names, hosts);
-    if (flags.online) return this.#runOnline(hosts, given);
+    if (flags.online) return this.#runOnline(hosts, contents);
     const outcomes: RunOutcome[] = [];
-    for (const host of hosts) outcomes.push(await this.#begin(host, given, hosts.length === 1));
+    for (const host of hosts) outcomes.push(await this.#begin(host, contents, hosts.length === 1));
     let waited: unknown;
     let now = outcomes;
     if (flags.wait)
@@ -124,19 +124,19 @@ export default class ScriptsRun extends ClientCommand {
     return ({ team_id }) => ({ script_id: ids.get(team_id ?? 0)! });
   }
 
-  async #runOnline(hosts: readonly Target[], given: Chosen): Promise<void> {
+  async #runOnline(hosts: readonly Target[], contents: Chosen): Promise<void> {
     const [host, ...others] = hosts;
     if (host === undefined || others.length > 0) throw usage("--online is for one host", "Use --wait for several.");
-    const result = await this.call(scriptsApi.runSync, { body: { ...given(host), host_id: host.id } });
+    const result = await this.call(scriptsApi.runSync, { body: { ...contents(host), host_id: host.id } });
     const outcome = outcomeOf(printable(host.display_name), result);
     await this.printListOrOne([outcome], view);
     this.#conclude([outcome], true);
   }
 
-  async #begin(host: Target, given: Chosen, alone: boolean): Promise<RunOutcome> {
+  async #begin(host: Target, contents: Chosen, alone: boolean): Promise<RunOutcome> {
     const name = printable(host.display_name);
     try {
-      const { execution_id } = await this.call(scriptsApi.run, { body: { ...given(host), host_id: host.id } });
+      const { execution_id } = await this.call(scriptsApi.run, { body: { ...contents(host), host_id: host.id } });
       const waiting = { exit_code: null, output: "", message: "waiting for the host" };
       return { host: name, execution_id, ...waiting, state: "pending" };
     } catch (error) {

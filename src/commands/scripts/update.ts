@@ -13,11 +13,11 @@ export default class ScriptsUpdate extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> tidy.sh cleanup-2.sh"];
 
   async run() {
-    const { args: given, flags } = await this.parse(ScriptsUpdate);
-    const { id, name } = await findScript(this, given.script, flags.team);
-    const script = await uploadSource(this.io, given.file, "FILE");
-    if (flags["dry-run"]) this.trying(`replace ${printable(name)} by ${printable(given.file)}`, { id });
+    const { args, flags } = await this.parse(ScriptsUpdate);
+    const { id, name } = await findScript(this, args.script, flags.team);
+    const script = await uploadSource(this.io, args.file, "FILE");
+    if (flags["dry-run"]) this.trying(`replace ${printable(name)} by ${printable(args.file)}`, { id });
     await this.call(scriptsApi.update, { params: { id }, body: { script } });
-    await this.report(`${printable(name)} has the contents of ${printable(given.file)}`, { id });
+    await this.report(`${printable(name)} has the contents of ${printable(args.file)}`, { id });
   }
 }

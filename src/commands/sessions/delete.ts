@@ -21,12 +21,12 @@ export default class SessionsDelete extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(SessionsDelete);
-    if ((given.id === undefined) === (flags.user === undefined)) {
+    const { args, flags } = await this.parse(SessionsDelete);
+    if ((args.id === undefined) === (flags.user === undefined)) {
       throw usage("no sessions are given", "Give the id of a session, or --user for all sessions of a user.");
     }
     if (flags.user !== undefined) return this.#ofUser(flags.user);
-    const session = await this.call(sessionsApi.get, { params: { id: given.id ?? "" } });
+    const session = await this.call(sessionsApi.get, { params: { id: args.id ?? "" } });
     if (flags["dry-run"]) this.trying(`end session ${session.session_id}`, session);
     await this.confirm(`End session ${session.session_id} of user ${session.user_id}?`);
     await this.call(sessionsApi.delete, { params: { id: session.session_id } });

@@ -9,8 +9,8 @@ export default class SessionsGet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1"];
 
   async run() {
-    const { args: given } = await this.parse(SessionsGet);
-    const session = await this.call(sessionsApi.get, { params: { id: given.id } });
+    const { args } = await this.parse(SessionsGet);
+    const session = await this.call(sessionsApi.get, { params: { id: args.id } });
     await this.printOne(session, { schema: () => Session });
   }
 }

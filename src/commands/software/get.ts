@@ -16,9 +16,9 @@ export default class SoftwareGet extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwareGet);
+    const { args, flags } = await this.parse(SoftwareGet);
     const query = await this.teamFilter(flags.team);
-    const id = await titleNamed(await this.client(), given.title, query);
+    const id = await titleNamed(await this.client(), args.title, query);
     const reply = await this.call(softwareApi.title, { params: { id }, query });
     const title = reply.software_title;
     await this.printOne(title, {

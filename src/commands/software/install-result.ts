@@ -10,8 +10,8 @@ export default class SoftwareInstallResult extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 6b1d2f1e-0d1c-4c7d-9b1e-000000000003"];
 
   async run() {
-    const { args: given } = await this.parse(SoftwareInstallResult);
-    const result = await this.call(softwareInstallsApi.result, { params: { install_uuid: given.install } });
+    const { args } = await this.parse(SoftwareInstallResult);
+    const result = await this.call(softwareInstallsApi.result, { params: { install_uuid: args.install } });
     await this.printOne(result, {
       schema: () => InstallResult,
       columns: [

@@ -12,9 +12,9 @@ export default class SoftwareVersionGet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1"];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwareVersionGet);
+    const { args, flags } = await this.parse(SoftwareVersionGet);
     const query = await this.teamFilter(flags.team);
-    const reply = await this.call(softwareApi.version, { params: { id: given.id }, query });
+    const reply = await this.call(softwareApi.version, { params: { id: args.id }, query });
     await this.printOne(reply.software, {
       schema: () => SoftwareVersion,
       columns: [

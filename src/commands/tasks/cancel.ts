@@ -13,8 +13,8 @@ export default class TasksCancel extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(TasksCancel);
-    const { task } = await this.call(tasksApi.cancel, { params: { id: given.id } });
+    const { args, flags } = await this.parse(TasksCancel);
+    const { task } = await this.call(tasksApi.cancel, { params: { id: args.id } });
     if (flags["dry-run"]) this.trying(`cancel task ${task.id}`, task);
     await this.report(`task ${task.id} ends before its next step`, task, { schema: () => Task });
   }

@@ -15,9 +15,9 @@ export default class TasksGet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1", "<%= config.bin %> <%= command.id %> 1 --wait"];
 
   async run() {
-    const { args: given, flags } = await this.parse(TasksGet);
+    const { args, flags } = await this.parse(TasksGet);
     const timeout = timeoutOf(flags);
-    const get = async () => (await this.call(tasksApi.get, { params: { id: given.id } })).task;
+    const get = async () => (await this.call(tasksApi.get, { params: { id: args.id } })).task;
     let task = await get();
     if (flags.wait) {
       const progress = this.progress(`waiting for task ${task.id} ...`);

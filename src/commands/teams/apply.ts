@@ -30,8 +30,8 @@ export default class TeamsApply extends ClientCommand {
     const query = { force: flags.force, dry_run: flags["dry-run"] };
     const { team_ids_by_name: ids } = await this.call(teamsApi.applySpecs, { query, body });
     if (!flags["dry-run"]) return this.report(`applied ${plural(names.length, "team")}`, { team_ids_by_name: ids });
-    const known = new Set(Object.keys(ids));
-    const fresh = names.filter((name) => !known.has(name.normalize("NFC").trim()));
+    const existing = new Set(Object.keys(ids));
+    const fresh = names.filter((name) => !existing.has(name.normalize("NFC").trim()));
     return this.printPlan(
       `create ${plural(fresh.length, "team")}, change or keep ${names.length - fresh.length}`,
       names,

@@ -19,13 +19,13 @@ export default class TeamsCreate extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(TeamsCreate);
-    const given: Record<string, unknown> = {
+    const input: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...(flags.name === undefined ? {} : { name: flags.name }),
       ...teamFields(flags),
     };
-    const name = typeof given.name === "string" ? given.name : await this.askText("Name", "--name");
-    const body = { ...given, name };
+    const name = typeof input.name === "string" ? input.name : await this.askText("Name", "--name");
+    const body = { ...input, name };
     if (flags["dry-run"]) {
       this.trying(`create team ${name}`, null, changesOf({}, body));
     }

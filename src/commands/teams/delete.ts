@@ -12,8 +12,8 @@ export default class TeamsDelete extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> Workstations --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(TeamsDelete);
-    const { id, name, host_count } = await this.team(given.team);
+    const { args, flags } = await this.parse(TeamsDelete);
+    const { id, name, host_count } = await this.team(args.team);
     if (flags["dry-run"]) this.trying(`delete team ${name} (${plural(host_count, "host")})`, { id, name, host_count });
     await this.confirm(`Delete team ${name} with its settings? ${plural(host_count, "host")} will be without a team.`);
     await this.call(teamsApi.delete, { params: { id } });

@@ -13,12 +13,12 @@ export default class TeamsGet extends ClientCommand {
   ];
 
   async run() {
-    const { args: given } = await this.parse(TeamsGet);
-    if (isNoTeam(given.team)) {
+    const { args } = await this.parse(TeamsGet);
+    if (isNoTeam(args.team)) {
       const { team } = await this.call(teamsApi.noTeam);
       return this.printOne(team, { schema: () => NoTeam });
     }
-    const { id } = await this.team(given.team);
+    const { id } = await this.team(args.team);
     const { team } = await this.call(teamsApi.get, { params: { id } });
     await this.printOne(team, {
       ...teamView,

@@ -23,7 +23,7 @@ export default class TeamsUpdate extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(TeamsUpdate);
+    const { args, flags } = await this.parse(TeamsUpdate);
     const body: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...(flags.name === undefined ? {} : { name: flags.name }),
@@ -31,8 +31,8 @@ export default class TeamsUpdate extends ClientCommand {
     };
     if (Object.keys(body).length === 0)
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
-    if (isNoTeam(given.team)) return this.#updateNoTeam(body, flags["dry-run"]);
-    const before = await this.team(given.team);
+    if (isNoTeam(args.team)) return this.#updateNoTeam(body, flags["dry-run"]);
+    const before = await this.team(args.team);
     if (flags["dry-run"]) {
       this.trying(`change team ${before.name}`, { id: before.id, name: before.name }, changesOf(before, body));
     }

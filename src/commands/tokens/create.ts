@@ -44,15 +44,18 @@ export default class TokensCreate extends ClientCommand {
     if (flags.endpoints !== undefined) body.endpoints = listOf(flags.endpoints);
     if (flags.user !== undefined) body.user_id = (await this.user(flags.user)).id;
     body.name ??= await this.askText("Name", "--name");
-    const given = body as unknown as CreateToken;
+    const request = body as unknown as CreateToken;
     if (flags["dry-run"]) {
-      this.trying(`create the API token ${given.name}`, null, changesOf({}, body));
+      this.trying(`create the API token ${request.name}`, null, changesOf({}, body));
     }
-    const made = await this.call(tokensApi.create, { body: given });
-    await this.report(`created the API token ${made.name} (${made.id}), which expires ${made.expires_at}`, made);
+    const created = await this.call(tokensApi.create, { body: request });
+    await this.report(
+      `created the API token ${created.name} (${created.id}), which expires ${created.expires_at}`,
+      created,
+    );
     if (!this.structured) {
       this.note("the token, shown only now:");
-      this.log(made.token);
+      this.log(created.token);
     }
   }
 }

@@ -17,14 +17,13 @@ export default class TokensDelete extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> nightly --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(TokensDelete);
+    const { args, flags } = await this.parse(TokensDelete);
     const query = flags.user === undefined ? {} : { user_id: (await this.user(flags.user)).id };
     const { tokens } = await this.call(tokensApi.list, { query });
-    const found =
-      tokens.find(({ name }) => name === given.token) ?? tokens.find(({ id }) => String(id) === given.token);
+    const token = tokens.find(({ name }) => name === args.token) ?? tokens.find(({ id }) => String(id) === args.token);
     // The given text may be the token itself, so it is not printed.
-    if (!found) throw notFound("there is no token with this id or name", "`svc tokens list` shows ids and names.");
-    const { id, name } = found;
+    if (!token) throw notFound("there is no token with this id or name", "`svc tokens list` shows ids and names.");
+    const { id, name } = token;
     if (flags["dry-run"]) this.trying(`delete the API token ${name}`, { id, name });
     await this.confirm(`Delete the API token ${name}?`);
     await this.call(tokensApi.delete, { params: { id } });

@@ -22,8 +22,8 @@ export default class UploadsCreate extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(UploadsCreate);
-    const source = await uploadSource(this.io, given.file, "FILE");
+    const { args, flags } = await this.parse(UploadsCreate);
+    const source = await uploadSource(this.io, args.file, "FILE");
     const { size } = source;
     if (size === null) throw failed("an upload cannot come from stdin", "Give the name of a file.");
     const name = printable(source.name);

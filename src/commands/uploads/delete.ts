@@ -13,8 +13,8 @@ export default class UploadsDelete extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(UploadsDelete);
-    const { id, name } = (await this.call(uploadsApi.get, { params: { id: given.id } })).upload;
+    const { args, flags } = await this.parse(UploadsDelete);
+    const { id, name } = (await this.call(uploadsApi.get, { params: { id: args.id } })).upload;
     const what = `upload ${id} (${printable(name)})`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { id, name });
     await this.confirm(`Delete ${what}?`);

@@ -10,8 +10,8 @@ export default class UploadsGet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1"];
 
   async run() {
-    const { args: given } = await this.parse(UploadsGet);
-    const { upload } = await this.call(uploadsApi.get, { params: { id: given.id } });
+    const { args } = await this.parse(UploadsGet);
+    const { upload } = await this.call(uploadsApi.get, { params: { id: args.id } });
     const { schema, columns } = uploadView(this.relativeTimes, this.io.now());
     await this.printOne(upload, { schema, columns: [...columns, { key: "sha256", header: "sha-256" }] });
   }

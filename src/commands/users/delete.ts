@@ -11,8 +11,8 @@ export default class UsersDelete extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> observer@example.com --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(UsersDelete);
-    const { id, email } = await this.user(given.user);
+    const { args, flags } = await this.parse(UsersDelete);
+    const { id, email } = await this.user(args.user);
     if (flags["dry-run"]) this.trying(`delete user ${email}`, { id, email });
     await this.confirm(`Delete user ${email}?`);
     await this.call(usersApi.delete, { params: { id } });

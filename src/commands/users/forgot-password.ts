@@ -12,15 +12,15 @@ export default class UsersForgotPassword extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> observer@example.com"];
 
   async run() {
-    const { args: given, flags } = await this.parse(UsersForgotPassword);
-    const body = { email: given.email };
+    const { args, flags } = await this.parse(UsersForgotPassword);
+    const body = { email: args.email };
     if (flags["dry-run"]) {
-      this.trying(`request a link for ${given.email}`, { email: given.email });
+      this.trying(`request a link for ${args.email}`, { email: args.email });
     }
     await this.call(mailApi.forgotPassword, { body });
     await this.report(
-      `if ${given.email} is the address of an account, a link was mailed; continue with \`svc users reset-password\``,
-      { email: given.email },
+      `if ${args.email} is the address of an account, a link was mailed; continue with \`svc users reset-password\``,
+      { email: args.email },
     );
   }
 }

@@ -10,8 +10,8 @@ export default class UsersGet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> observer@example.com"];
 
   async run() {
-    const { args: given } = await this.parse(UsersGet);
-    const { id } = await this.user(given.user);
+    const { args } = await this.parse(UsersGet);
+    const { id } = await this.user(args.user);
     const { user } = await this.call(usersApi.get, { params: { id } });
     await this.printOne(user, {
       ...userView,

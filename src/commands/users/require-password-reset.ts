@@ -14,8 +14,8 @@ export default class UsersRequirePasswordReset extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> observer@example.com"];
 
   async run() {
-    const { args: given, flags } = await this.parse(UsersRequirePasswordReset);
-    const { id, email } = await this.user(given.user);
+    const { args, flags } = await this.parse(UsersRequirePasswordReset);
+    const { id, email } = await this.user(args.user);
     const change = flags.require
       ? `require a new password for ${email}`
       : `no longer require a new password for ${email}`;

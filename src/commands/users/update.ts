@@ -24,7 +24,7 @@ export default class UsersUpdate extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> observer@example.com --position Operations"];
 
   async run() {
-    const { args: given, flags } = await this.parse(UsersUpdate);
+    const { args, flags } = await this.parse(UsersUpdate);
     const body: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...(await userFields(this.findTeam, flags)),
@@ -36,7 +36,7 @@ export default class UsersUpdate extends ClientCommand {
     if (fresh !== undefined) body.new_password = fresh;
     if (Object.keys(body).length === 0)
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
-    const before = await this.user(given.user);
+    const before = await this.user(args.user);
     const change = body as ModifyUser;
     if (flags["dry-run"]) {
       this.trying(`change user ${before.email}`, { id: before.id, email: before.email }, changesOf(before, body));

@@ -26,18 +26,18 @@ export default class VariablesCreate extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(VariablesCreate);
-    const given = await readBody(this.io, flags.input);
-    const name = flags.name ?? given.name ?? (await this.askText("Name", "--name"));
+    const input = await readBody(this.io, flags.input);
+    const name = flags.name ?? input.name ?? (await this.askText("Name", "--name"));
     const value =
       (await readSecret(this.io, flags, "value")) ??
-      given.value ??
+      input.value ??
       (await this.askNewSecret("Value", "--value-stdin or --value-file"));
     const scope = await scopeIn(flags, async (team) => (await this.team(team)).id);
     if (flags["dry-run"]) this.trying(`create the custom variable ${printable(String(name))}`, { name, ...scope });
-    const body = { ...given, ...scope, name: name as string, value: value as string };
-    const made = await this.call(variablesApi.create, { body });
-    const warning = notMasked(made.name, value);
+    const body = { ...input, ...scope, name: name as string, value: value as string };
+    const created = await this.call(variablesApi.create, { body });
+    const warning = notMasked(created.name, value);
     if (warning !== null) this.note(warning);
-    await this.report(`created the custom variable ${made.name} (${made.id})`, made);
+    await this.report(`created the custom variable ${created.name} (${created.id})`, created);
   }
 }

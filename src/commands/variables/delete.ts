@@ -12,9 +12,9 @@ export default class VariablesDelete extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> API_TOKEN --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(VariablesDelete);
+    const { args, flags } = await this.parse(VariablesDelete);
     const { custom_variables: all } = await this.call(variablesApi.list);
-    const { id, name } = variableNamed(all, given.variable);
+    const { id, name } = variableNamed(all, args.variable);
     if (flags["dry-run"]) this.trying(`delete the custom variable ${name}`, { id, name });
     await this.confirm(`Delete the custom variable ${name}?`);
     await this.call(variablesApi.delete, { params: { id } });

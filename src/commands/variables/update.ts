@@ -25,9 +25,9 @@ export default class VariablesUpdate extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(VariablesUpdate);
+    const { args, flags } = await this.parse(VariablesUpdate);
     const { custom_variables: all } = await this.call(variablesApi.list);
-    const { id, name } = variableNamed(all, given.variable);
+    const { id, name } = variableNamed(all, args.variable);
     const input = await readBody(this.io, flags.input);
     const change = { ...input, ...(await scopeIn(flags, async (team) => (await this.team(team)).id)) };
     const hasScope = change.team_ids !== undefined || change.uses !== undefined;

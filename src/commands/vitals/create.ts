@@ -14,12 +14,12 @@ export default class VitalsCreate extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(VitalsCreate);
-    const given = await readBody(this.io, flags.input);
-    const name = flags.name ?? given.name ?? (await this.askText("Name", "--name"));
+    const input = await readBody(this.io, flags.input);
+    const name = flags.name ?? input.name ?? (await this.askText("Name", "--name"));
     if (flags["dry-run"]) this.trying(`create the custom host vital ${printable(String(name))}`, { name });
-    const body = { ...given, name: name as string };
-    const { custom_host_vital: made } = await this.call(hostVitalsApi.create, { body });
-    await this.report(`created the custom host vital ${printable(made.name)} (${made.id})`, made, {
+    const body = { ...input, name: name as string };
+    const { custom_host_vital: created } = await this.call(hostVitalsApi.create, { body });
+    await this.report(`created the custom host vital ${printable(created.name)} (${created.id})`, created, {
       schema: () => CustomHostVital,
     });
   }

@@ -13,9 +13,9 @@ export default class VitalsDelete extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> Site --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(VitalsDelete);
+    const { args, flags } = await this.parse(VitalsDelete);
     const { custom_host_vitals: all } = await this.call(hostVitalsApi.list);
-    const { id, name } = vitalNamed(all, given.vital);
+    const { id, name } = vitalNamed(all, args.vital);
     const what = `the custom host vital ${printable(name)}`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { id, name });
     await this.confirm(`Delete ${what}, with its values on all hosts?`);

@@ -21,9 +21,9 @@ export default class VitalsSet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> Site --host mac-1.example.com --value Berlin"];
 
   async run() {
-    const { args: given, flags } = await this.parse(VitalsSet);
+    const { args, flags } = await this.parse(VitalsSet);
     const { custom_host_vitals: all } = await this.call(hostVitalsApi.list);
-    const { id: vital_id, name } = vitalNamed(all, given.vital);
+    const { id: vital_id, name } = vitalNamed(all, args.vital);
     const host = await this.host(flags.host);
     const what = `${printable(name)} of ${printable(host.display_name)}`;
     const about = { host_id: host.id, vital_id, value: flags.value };

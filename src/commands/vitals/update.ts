@@ -16,14 +16,14 @@ export default class VitalsUpdate extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> Site --name Location"];
 
   async run() {
-    const { args: given, flags } = await this.parse(VitalsUpdate);
+    const { args, flags } = await this.parse(VitalsUpdate);
     const body = {
       ...(await readBody(this.io, flags.input)),
       ...(flags.name === undefined ? {} : { name: flags.name }),
     };
     if (Object.keys(body).length === 0) throw usage("nothing to change", "Give the new name by --name or --input.");
     const { custom_host_vitals: all } = await this.call(hostVitalsApi.list);
-    const before = vitalNamed(all, given.vital);
+    const before = vitalNamed(all, args.vital);
     const { id } = before;
     if (flags["dry-run"])
       this.trying(`rename the custom host vital ${printable(before.name)}`, { id }, changesOf(before, body));

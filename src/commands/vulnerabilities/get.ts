@@ -19,11 +19,11 @@ export default class VulnerabilitiesGet extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(VulnerabilitiesGet);
+    const { args, flags } = await this.parse(VulnerabilitiesGet);
     const query = await this.teamFilter(flags.team);
-    const { vulnerability } = await this.call(vulnerabilitiesApi.get, { params: { cve: given.cve }, query });
+    const { vulnerability } = await this.call(vulnerabilitiesApi.get, { params: { cve: args.cve }, query });
     if (vulnerability === undefined) {
-      if (!(await noteMissingData(this))) this.note(`${given.cve.toUpperCase()} affects no hosts`);
+      if (!(await noteMissingData(this))) this.note(`${args.cve.toUpperCase()} affects no hosts`);
       return;
     }
     await this.printOne(vulnerability, {

@@ -19,8 +19,8 @@ export default class VulnerabilitiesHosts extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(VulnerabilitiesHosts);
-    const query = { ...queryOf(hostsApi.list, flags, await this.hostFilter(flags)), vulnerability: given.cve };
+    const { args, flags } = await this.parse(VulnerabilitiesHosts);
+    const query = { ...queryOf(hostsApi.list, flags, await this.hostFilter(flags)), vulnerability: args.cve };
     await this.printList(this.pages(hostsApi.list, { query }, "hosts"), hostView(this.relativeTimes, this.io.now()));
   }
 }

@@ -13,8 +13,8 @@ export default class WebhooksGiveUp extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(WebhooksGiveUp);
-    const params = { id: given.id };
+    const { args, flags } = await this.parse(WebhooksGiveUp);
+    const params = { id: args.id };
     const { delivery: before } = await this.call(webhooksApi.delivery, { params });
     const what = `delivery ${before.id} (${before.event}, ${before.state}) to ${before.url}`;
     if (flags["dry-run"]) this.trying(`give up ${what}`, { id: before.id, state: before.state });

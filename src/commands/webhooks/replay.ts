@@ -25,10 +25,10 @@ export default class WebhooksReplay extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(WebhooksReplay);
-    if ((given.id === undefined) !== (flags.dead === true))
+    const { args, flags } = await this.parse(WebhooksReplay);
+    if ((args.id === undefined) !== (flags.dead === true))
       throw usage("no delivery is given", "Give its id, or --dead.");
-    if (given.id !== undefined) return this.#one(given.id, flags["dry-run"]);
+    if (args.id !== undefined) return this.#replayDelivery(args.id, flags["dry-run"]);
     const query = { state: "dead", order_key: "id", ...(flags.url === undefined ? {} : { url: flags.url }) } as const;
     this.common.all = true;
     const rows = await this.rows(webhooksApi.deliveries, { query }, "deliveries");
@@ -51,7 +51,7 @@ export default class WebhooksReplay extends ClientCommand {
     if (this.structured) await this.printList(replayed, deliveryView);
   }
 
-  async #one(id: string, dryRun: boolean): Promise<void> {
+  async #replayDelivery(id: string, dryRun: boolean): Promise<void> {
     if (dryRun) {
       const { delivery } = await this.call(webhooksApi.delivery, { params: { id } });
       const { state, url, event } = delivery;

@@ -17,12 +17,12 @@ export default class ConfigLogoSet extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(ConfigLogoSet);
+    const { args, flags } = await this.parse(ConfigLogoSet);
     const { mode } = flags;
-    const logo = await uploadSource(this.io, given.file, "FILE");
-    const name = printable(given.file);
-    if (flags["dry-run"]) this.trying(`make ${name} the organization's logo`, { file: given.file, mode });
+    const logo = await uploadSource(this.io, args.file, "FILE");
+    const name = printable(args.file);
+    if (flags["dry-run"]) this.trying(`make ${name} the organization's logo`, { file: args.file, mode });
     await showUpload(this, logo, (onSent) => this.call(logoApi.set, { query: { mode }, body: { logo } }, { onSent }));
-    await this.report(`${name} is the organization's logo`, { file: given.file, mode });
+    await this.report(`${name} is the organization's logo`, { file: args.file, mode });
   }
 }

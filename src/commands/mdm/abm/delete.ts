@@ -11,11 +11,11 @@ export default class MdmAbmDelete extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmAbmDelete);
-    const what = `token ${given.token} of the business portal`;
-    if (flags["dry-run"]) this.trying(`delete ${what}`, { id: given.token });
+    const { args, flags } = await this.parse(MdmAbmDelete);
+    const what = `token ${args.token} of the business portal`;
+    if (flags["dry-run"]) this.trying(`delete ${what}`, { id: args.token });
     await this.confirm(`Delete ${what}?`);
-    await this.call(abmApi.delete, { params: { id: given.token } });
-    await this.report(`deleted ${what}`, { id: given.token, deleted: true });
+    await this.call(abmApi.delete, { params: { id: args.token } });
+    await this.report(`deleted ${what}`, { id: args.token, deleted: true });
   }
 }

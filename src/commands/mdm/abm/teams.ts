@@ -21,13 +21,13 @@ export default class MdmAbmTeams extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 --macos Workstations --ios 0"];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmAbmTeams);
+    const { args, flags } = await this.parse(MdmAbmTeams);
     const platforms = ["macos", "ios", "ipados", "byod"] as const;
     if (platforms.every((platform) => flags[platform] === undefined))
       throw usage("no team is given", "Give at least one of --macos, --ios, --ipados and --byod.");
     const { abm_tokens: tokens } = await this.call(abmApi.list);
-    const token = tokens.find(({ id }) => String(id) === given.token);
-    if (!token) throw failed(`there is no token ${given.token}; see \`svc mdm abm list\``);
+    const token = tokens.find(({ id }) => String(id) === args.token);
+    if (!token) throw failed(`there is no token ${args.token}; see \`svc mdm abm list\``);
     const body: Record<string, number | null> = {};
     for (const platform of platforms) {
       const name = flags[platform];

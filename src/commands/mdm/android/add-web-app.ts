@@ -28,7 +28,7 @@ export default class MdmAndroidAddWebApp extends ClientCommand {
     const { title, url } = flags;
     if (flags["dry-run"]) this.trying(`create the app ${printable(title)} for ${printable(url)}`, { title, url });
     const body = { title, url, icon };
-    const made = await showUpload(this, icon, (onSent) => this.call(androidApi.addWebApp, { body }, { onSent }));
-    await this.report(`created the app ${printable(title)}: ${printable(made.app_store_id)}`, made);
+    const app = await showUpload(this, icon, (onSent) => this.call(androidApi.addWebApp, { body }, { onSent }));
+    await this.report(`created the app ${printable(title)}: ${printable(app.app_store_id)}`, app);
   }
 }

@@ -27,16 +27,16 @@ export default class MdmAndroidEnrollmentToken extends ClientCommand {
     const secret = (await readSecret(this.io, flags, "enroll-secret"))?.trim();
     if (!secret)
       throw usage("no enroll secret is given", "Give it with --enroll-secret-file or --enroll-secret-stdin.");
-    const found = await this.call(androidApi.enrollmentToken, {
+    const enrollment = await this.call(androidApi.enrollmentToken, {
       query: { enroll_secret: secret, fully_managed: flags["fully-managed"] ? "true" : "false" },
     });
-    const { android_enrollment_qrcode: code } = found;
+    const { android_enrollment_qrcode: code } = enrollment;
     const { renderSVG, renderUnicodeCompact } = await import("uqr");
     if (flags.svg !== undefined) {
       await saveBytes(this.io, flags.svg, new Blob([renderSVG(code, { border: 4 })]).stream());
-      return this.report(`the QR code is in ${printable(flags.svg)}`, found);
+      return this.report(`the QR code is in ${printable(flags.svg)}`, enrollment);
     }
     if (this.io.tty.stdout && this.format === "table" && code !== "") this.io.out(`${renderUnicodeCompact(code)}\n\n`);
-    await this.printOne(found, { schema: () => AndroidEnrollment });
+    await this.printOne(enrollment, { schema: () => AndroidEnrollment });
   }
 }

@@ -25,11 +25,11 @@ export default class MdmAppleCertificate extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmAppleCertificate);
+    const { args, flags } = await this.parse(MdmAppleCertificate);
     const key = flags["private-key"];
-    const certificate = await uploadSource(this.io, given.file, "FILE");
+    const certificate = await uploadSource(this.io, args.file, "FILE");
     const privateKey = key === undefined ? undefined : await uploadSource(this.io, key, "--private-key");
-    if (flags["dry-run"]) this.trying("upload the push certificate", { file: given.file });
+    if (flags["dry-run"]) this.trying("upload the push certificate", { file: args.file });
     const uploaded = await this.call(appleTrustApi.upload, {
       body: {
         certificate,

@@ -3,8 +3,8 @@ import { ClientCommand } from "../../../cli/client-command.ts";
 import { enrolledElsewhere, SET_IT_BACK } from "../../../cli/topics/mdm/enrolled-elsewhere.ts";
 import { plural } from "../../../text/plural.ts";
 
-const pushName = (given: unknown): string => {
-  const certificate = given as AppleStatus["push_certificate"];
+const pushName = (field: unknown): string => {
+  const certificate = field as AppleStatus["push_certificate"];
   return certificate === null ? "none" : `${certificate.common_name}, until ${certificate.renew_date.slice(0, 10)}`;
 };
 

@@ -16,14 +16,14 @@ export default class MdmAssetsAdd extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> credentials.json --team Workstations"];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmAssetsAdd);
+    const { args, flags } = await this.parse(MdmAssetsAdd);
     const body = {
       ...(await this.teamFilter(flags.team)),
-      asset: await uploadSource(this.io, given.file, "FILE"),
+      asset: await uploadSource(this.io, args.file, "FILE"),
     };
     const of = ofTeam(flags.team);
-    if (flags["dry-run"]) this.trying(`add the asset ${printable(given.file)} to ${of}`, { file: given.file });
+    if (flags["dry-run"]) this.trying(`add the asset ${printable(args.file)} to ${of}`, { file: args.file });
     const { asset_uuid } = await this.call(assetsApi.create, { body });
-    await this.report(`${printable(given.file)} is asset ${asset_uuid} of ${of}`, { asset_uuid });
+    await this.report(`${printable(args.file)} is asset ${asset_uuid} of ${of}`, { asset_uuid });
   }
 }

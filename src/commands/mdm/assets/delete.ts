@@ -14,8 +14,8 @@ export default class MdmAssetsDelete extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> com.example.credentials --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmAssetsDelete);
-    const { asset_uuid, identifier } = await findAsset(this, given.asset, flags.team);
+    const { args, flags } = await this.parse(MdmAssetsDelete);
+    const { asset_uuid, identifier } = await findAsset(this, args.asset, flags.team);
     const what = `asset ${printable(identifier)}`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { asset_uuid, identifier });
     await this.confirm(`Delete ${what}?`);

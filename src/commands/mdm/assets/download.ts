@@ -26,8 +26,8 @@ export default class MdmAssetsDownload extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> com.example.credentials -o credentials.json"];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmAssetsDownload);
-    const { asset_uuid } = await findAsset(this, given.asset, flags.team);
+    const { args, flags } = await this.parse(MdmAssetsDownload);
+    const { asset_uuid } = await findAsset(this, args.asset, flags.team);
     const client = await this.client();
     const { headers, body } = await client.open(assetsApi.get, { params: { asset_uuid }, query: { alt: "media" } });
     const announced = Number(headers.get("content-length"));

@@ -11,8 +11,8 @@ export default class MdmAssetsGet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> com.example.credentials"];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmAssetsGet);
-    const { asset_uuid } = await findAsset(this, given.asset, flags.team);
+    const { args, flags } = await this.parse(MdmAssetsGet);
+    const { asset_uuid } = await findAsset(this, args.asset, flags.team);
     const asset = await this.call(assetsApi.get, { params: { asset_uuid } });
     await this.printOne(asset, { schema: () => AssetOfTeam });
   }

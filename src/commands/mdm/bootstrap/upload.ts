@@ -24,18 +24,18 @@ export default class MdmBootstrapUpload extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmBootstrapUpload);
-    const source = await uploadSource(this.io, given.file, "FILE");
+    const { args, flags } = await this.parse(MdmBootstrapUpload);
+    const source = await uploadSource(this.io, args.file, "FILE");
     const manual = flags["manual-agent-install"];
     const fields = {
       ...(await this.teamFilter(flags.team)),
       ...(manual === undefined ? {} : { manual_agent_install: manual }),
     };
     const of = ofTeam(flags.team);
-    const name = printable(given.file);
-    if (flags["dry-run"]) this.trying(`make ${name} the bootstrap package of ${of}`, { file: given.file, ...fields });
+    const name = printable(args.file);
+    if (flags["dry-run"]) this.trying(`make ${name} the bootstrap package of ${of}`, { file: args.file, ...fields });
     const body = { ...fields, package: source };
     await showUpload(this, source, (onSent) => this.call(bootstrapApi.upload, { body }, { onSent }));
-    await this.report(`${name} is the bootstrap package of ${of}`, { file: given.file, ...fields });
+    await this.report(`${name} is the bootstrap package of ${of}`, { file: args.file, ...fields });
   }
 }

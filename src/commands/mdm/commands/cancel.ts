@@ -14,12 +14,12 @@ export default class MdmCommandsCancel extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmCommandsCancel);
-    const { id, display_name } = await this.host(given.host);
-    const what = `command ${printable(given.command)} on ${printable(display_name)}`;
-    if (flags["dry-run"]) this.trying(`cancel ${what}`, { host_id: id, command_uuid: given.command });
+    const { args, flags } = await this.parse(MdmCommandsCancel);
+    const { id, display_name } = await this.host(args.host);
+    const what = `command ${printable(args.command)} on ${printable(display_name)}`;
+    if (flags["dry-run"]) this.trying(`cancel ${what}`, { host_id: id, command_uuid: args.command });
     await this.confirm(`Cancel ${what}?`);
-    await this.call(commandsApi.cancel, { params: { id, command_uuid: given.command } });
-    await this.report(`cancelled ${what}`, { host_id: id, command_uuid: given.command, cancelled: true });
+    await this.call(commandsApi.cancel, { params: { id, command_uuid: args.command } });
+    await this.report(`cancelled ${what}`, { host_id: id, command_uuid: args.command, cancelled: true });
   }
 }

@@ -22,9 +22,9 @@ export default class MdmCommandsResults extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmCommandsResults);
+    const { args, flags } = await this.parse(MdmCommandsResults);
     const query = {
-      command_uuid: given.command,
+      command_uuid: args.command,
       ...(flags.host === undefined ? {} : { host_identifier: flags.host }),
     };
     const pages = this.pages(commandsApi.results, { query }, "results");

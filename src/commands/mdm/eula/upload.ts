@@ -13,11 +13,11 @@ export default class MdmEulaUpload extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> agreement.pdf"];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmEulaUpload);
-    const eula = await uploadSource(this.io, given.file, "FILE");
-    const name = printable(given.file);
-    if (flags["dry-run"]) this.trying(`make ${name} the license agreement`, { file: given.file });
+    const { args, flags } = await this.parse(MdmEulaUpload);
+    const eula = await uploadSource(this.io, args.file, "FILE");
+    const name = printable(args.file);
+    if (flags["dry-run"]) this.trying(`make ${name} the license agreement`, { file: args.file });
     await showUpload(this, eula, (onSent) => this.call(eulaApi.upload, { body: { eula } }, { onSent }));
-    await this.report(`${name} is the license agreement`, { file: given.file });
+    await this.report(`${name} is the license agreement`, { file: args.file });
   }
 }

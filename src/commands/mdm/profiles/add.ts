@@ -29,18 +29,18 @@ export default class MdmProfilesAdd extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmProfilesAdd);
+    const { args, flags } = await this.parse(MdmProfilesAdd);
     const timeout = timeoutOf(flags);
     const body = {
       ...(await this.teamFilter(flags.team)),
       ...labelsOf(flags),
-      profile: await uploadSource(this.io, given.file, "FILE"),
+      profile: await uploadSource(this.io, args.file, "FILE"),
       ...(await activationPart(this, flags.activation)),
     };
     const of = ofTeam(flags.team);
-    if (flags["dry-run"]) this.trying(`add the profile ${printable(given.file)} to ${of}`, { file: given.file });
+    if (flags["dry-run"]) this.trying(`add the profile ${printable(args.file)} to ${of}`, { file: args.file });
     const { profile_uuid } = await this.call(profilesApi.create, { body });
-    const added = `${printable(given.file)} is profile ${profile_uuid} of ${of}`;
+    const added = `${printable(args.file)} is profile ${profile_uuid} of ${of}`;
     if (!flags.wait) return this.report(added, { profile_uuid });
     this.note(added);
     await this.report(...(await waitForDelivery(this, profile_uuid, timeout)));

@@ -13,8 +13,8 @@ export default class MdmProfilesDelete extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> Passcode --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmProfilesDelete);
-    const { profile_uuid, name } = await findProfile(this, given.profile, flags.team);
+    const { args, flags } = await this.parse(MdmProfilesDelete);
+    const { profile_uuid, name } = await findProfile(this, args.profile, flags.team);
     const what = `configuration profile ${printable(name)}`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { profile_uuid, name });
     await this.confirm(`Delete ${what}? Hosts that have it remove it.`);

@@ -28,8 +28,8 @@ export default class MdmProfilesDownload extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmProfilesDownload);
-    const { profile_uuid } = await findProfile(this, given.profile, flags.team);
+    const { args, flags } = await this.parse(MdmProfilesDownload);
+    const { profile_uuid } = await findProfile(this, args.profile, flags.team);
     const client = await this.client();
     const { headers, body } = await client.open(profilesApi.get, { params: { profile_uuid }, query: { alt: "media" } });
     const announced = Number(headers.get("content-length"));

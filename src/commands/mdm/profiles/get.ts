@@ -10,8 +10,8 @@ export default class MdmProfilesGet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> Passcode"];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmProfilesGet);
-    const { profile_uuid } = await findProfile(this, given.profile, flags.team);
+    const { args, flags } = await this.parse(MdmProfilesGet);
+    const { profile_uuid } = await findProfile(this, args.profile, flags.team);
     const profile = await this.call(profilesApi.get, { params: { profile_uuid } });
     await this.printOne(profile, { schema: () => ConfigurationProfile });
   }

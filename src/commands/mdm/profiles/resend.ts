@@ -26,9 +26,9 @@ export default class MdmProfilesResend extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmProfilesResend);
+    const { args, flags } = await this.parse(MdmProfilesResend);
     if (flags.host === undefined && !flags.failed) throw usage("--host HOST or --failed is required");
-    const { profile_uuid, name } = await findProfile(this, given.profile, flags.team);
+    const { profile_uuid, name } = await findProfile(this, args.profile, flags.team);
     const what = `configuration profile ${printable(name)}`;
     if (flags.host === undefined) {
       if (flags["dry-run"]) this.trying(`send ${what} again to all hosts on which it has failed`, { profile_uuid });

@@ -10,8 +10,8 @@ export default class MdmProfilesStatus extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> Passcode"];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmProfilesStatus);
-    const { profile_uuid } = await findProfile(this, given.profile, flags.team);
+    const { args, flags } = await this.parse(MdmProfilesStatus);
+    const { profile_uuid } = await findProfile(this, args.profile, flags.team);
     const counts = await this.call(profilesApi.status, { params: { profile_uuid } });
     await this.printOne(counts, { schema: () => StatusCounts });
   }

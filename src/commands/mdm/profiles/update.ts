@@ -35,11 +35,11 @@ export default class MdmProfilesUpdate extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmProfilesUpdate);
+    const { args, flags } = await this.parse(MdmProfilesUpdate);
     const labels = labelsOf(flags);
     if (flags.file === undefined && flags.activation === undefined && Object.keys(labels).length === 0)
       throw usage("nothing is to be changed", "Give --file, --activation or one of the flags for labels.");
-    const { profile_uuid, name } = await findProfile(this, given.profile, flags.team);
+    const { profile_uuid, name } = await findProfile(this, args.profile, flags.team);
     const what = `configuration profile ${printable(name)}`;
     const files = {
       ...(flags.file === undefined ? {} : { profile: await uploadSource(this.io, flags.file, "--file") }),

@@ -14,12 +14,12 @@ export default class MdmVppDelete extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmVppDelete);
-    const what = `${given.token === undefined ? "the only token" : `token ${given.token}`} of the license program`;
-    if (flags["dry-run"]) this.trying(`delete ${what}`, { id: given.token });
+    const { args, flags } = await this.parse(MdmVppDelete);
+    const what = `${args.token === undefined ? "the only token" : `token ${args.token}`} of the license program`;
+    if (flags["dry-run"]) this.trying(`delete ${what}`, { id: args.token });
     await this.confirm(`Delete ${what}?`);
-    if (given.token === undefined) await this.call(vppApi.deleteFirst);
-    else await this.call(vppApi.delete, { params: { id: given.token } });
-    await this.report(`deleted ${what}`, { id: given.token ?? null, deleted: true });
+    if (args.token === undefined) await this.call(vppApi.deleteFirst);
+    else await this.call(vppApi.delete, { params: { id: args.token } });
+    await this.report(`deleted ${what}`, { id: args.token ?? null, deleted: true });
   }
 }

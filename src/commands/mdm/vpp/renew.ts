@@ -16,11 +16,11 @@ export default class MdmVppRenew extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 --file main-street.vpptoken"];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmVppRenew);
+    const { args, flags } = await this.parse(MdmVppRenew);
     if (flags.file === undefined) throw usage("no file is given", "Give it with --file.");
     const token = await uploadSource(this.io, flags.file, "--file");
-    if (flags["dry-run"]) this.trying(`renew token ${given.token}`, { id: given.token, file: flags.file });
-    const { vpp_token: renewed } = await this.call(vppApi.renew, { params: { id: given.token }, body: { token } });
+    if (flags["dry-run"]) this.trying(`renew token ${args.token}`, { id: args.token, file: flags.file });
+    const { vpp_token: renewed } = await this.call(vppApi.renew, { params: { id: args.token }, body: { token } });
     await this.report(`renewed token ${renewed.id} of ${renewed.location}`, renewed, { schema: () => VppToken });
   }
 }

@@ -28,14 +28,14 @@ export default class MdmVppTeams extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(MdmVppTeams);
+    const { args, flags } = await this.parse(MdmVppTeams);
     if (!flags.team && !flags["all-teams"] && !flags["without-teams"])
       throw usage("no team is given", "Give --team, or one of --all-teams and --without-teams.");
     const ids: number[] = [];
     for (const name of flags.team ?? []) ids.push(isNoTeam(name) ? 0 : (await this.team(name)).id);
     const body = flags["all-teams"] ? {} : { team_ids: ids };
-    if (flags["dry-run"]) this.trying(`set the teams of token ${given.token}`, { id: given.token, ...body });
-    const { vpp_token: changed } = await this.call(vppApi.teams, { params: { id: given.token }, body });
+    if (flags["dry-run"]) this.trying(`set the teams of token ${args.token}`, { id: args.token, ...body });
+    const { vpp_token: changed } = await this.call(vppApi.teams, { params: { id: args.token }, body });
     await this.report(`set the teams of token ${changed.id}`, changed, { schema: () => VppToken });
   }
 }

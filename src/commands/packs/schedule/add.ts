@@ -20,10 +20,10 @@ export default class PacksScheduleAdd extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> Compliance 'USB devices' --interval 600 --snapshot"];
 
   async run() {
-    const { args: given, flags } = await this.parse(PacksScheduleAdd);
+    const { args, flags } = await this.parse(PacksScheduleAdd);
     if (flags.interval === undefined) throw usage("--interval is required");
-    const pack = await this.pack(given.pack);
-    const query = await this.savedQuery(given.query);
+    const pack = await this.pack(args.pack);
+    const query = await this.savedQuery(args.query);
     const body = {
       pack_id: pack.id,
       query_id: query.id,

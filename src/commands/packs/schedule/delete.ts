@@ -11,8 +11,8 @@ export default class PacksScheduleDelete extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(PacksScheduleDelete);
-    const params = { id: given.id };
+    const { args, flags } = await this.parse(PacksScheduleDelete);
+    const params = { id: args.id };
     const { id, name, pack_id } = (await this.call(packsApi.getScheduled, { params })).scheduled;
     if (flags["dry-run"]) this.trying(`remove ${name} from its pack`, { id, name, pack_id });
     await this.confirm(`Remove ${name} from its pack?`);

@@ -10,8 +10,8 @@ export default class PacksScheduleGet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1"];
 
   async run() {
-    const { args: given } = await this.parse(PacksScheduleGet);
-    const { scheduled } = await this.call(packsApi.getScheduled, { params: { id: given.id } });
+    const { args } = await this.parse(PacksScheduleGet);
+    const { scheduled } = await this.call(packsApi.getScheduled, { params: { id: args.id } });
     await this.printOne(scheduled, { schema: () => ScheduledEntry });
   }
 }

@@ -22,11 +22,11 @@ export default class PacksScheduleUpdate extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 --interval 60"];
 
   async run() {
-    const { args: given, flags } = await this.parse(PacksScheduleUpdate);
+    const { args, flags } = await this.parse(PacksScheduleUpdate);
     const body = { ...(await readBody(this.io, flags.input)), ...entryFields(flags) };
     if (Object.keys(body).length === 0)
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
-    const params = { id: given.id };
+    const params = { id: args.id };
     if (flags["dry-run"]) {
       this.validate(packsApi.modifyScheduled, body);
       const { scheduled: before } = await this.call(packsApi.getScheduled, { params });

@@ -15,8 +15,8 @@ export default class QueriesLiveCancel extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(QueriesLiveCancel);
-    const params = { id: given.id };
+    const { args, flags } = await this.parse(QueriesLiveCancel);
+    const params = { id: args.id };
     if (flags["dry-run"]) {
       const { live_query } = await this.call(liveQueriesApi.get, { params });
       this.trying(`end live query ${live_query.id} (${live_query.status})`, live_query);

@@ -13,8 +13,8 @@ export default class QueriesLiveFollow extends ClientCommand {
   readonly #live = new LiveQueries(this);
 
   async run() {
-    const { args: given } = await this.parse(QueriesLiveFollow);
-    const { live_query } = await this.call(liveQueriesApi.get, { params: { id: given.id } });
+    const { args } = await this.parse(QueriesLiveFollow);
+    const { live_query } = await this.call(liveQueriesApi.get, { params: { id: args.id } });
     this.#live.account(await this.#live.follow(live_query, { keep: true }));
   }
 }

@@ -10,8 +10,8 @@ export default class QueriesLiveGet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1"];
 
   async run() {
-    const { args: given } = await this.parse(QueriesLiveGet);
-    const { live_query } = await this.call(liveQueriesApi.get, { params: { id: given.id } });
+    const { args } = await this.parse(QueriesLiveGet);
+    const { live_query } = await this.call(liveQueriesApi.get, { params: { id: args.id } });
     await this.printOne(live_query, {
       ...liveView,
       columns: [

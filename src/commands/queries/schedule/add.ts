@@ -17,9 +17,9 @@ export default class QueriesScheduleAdd extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(QueriesScheduleAdd);
+    const { args, flags } = await this.parse(QueriesScheduleAdd);
     if (flags.interval === undefined) throw usage("--interval is required");
-    const { id: query_id, name } = await this.savedQuery(given.query);
+    const { id: query_id, name } = await this.savedQuery(args.query);
     const body = { query_id, interval: flags.interval, ...entryFields(flags) };
     const team = flags.team === undefined ? null : await this.team(flags.team);
     if (flags["dry-run"]) {

@@ -15,8 +15,8 @@ export default class QueriesScheduleDelete extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(QueriesScheduleDelete);
-    const { id, name, team_id } = await this.savedQuery(given.query, flags.team);
+    const { args, flags } = await this.parse(QueriesScheduleDelete);
+    const { id, name, team_id } = await this.savedQuery(args.query, flags.team);
     if (flags["dry-run"]) this.trying(`delete query ${name}`, { id, name });
     await this.confirm(`Delete query ${name} of this entry, and its report?`);
     if (team_id === null) await this.call(scheduleApi.delete, { params: { id } });

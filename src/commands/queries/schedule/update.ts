@@ -17,11 +17,11 @@ export default class QueriesScheduleUpdate extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(QueriesScheduleUpdate);
+    const { args, flags } = await this.parse(QueriesScheduleUpdate);
     const body = { ...(await readBody(this.io, flags.input)), ...entryFields(flags) };
     if (Object.keys(body).length === 0)
       throw usage("nothing to change", "Give the fields to change by flags or --input.");
-    const entry = await this.savedQuery(given.query, flags.team);
+    const entry = await this.savedQuery(args.query, flags.team);
     const { id, name, interval, platform, team_id } = entry;
     if (flags["dry-run"]) {
       this.trying(`change schedule entry ${name}`, { id, name }, changesOf({ interval, platform }, body));

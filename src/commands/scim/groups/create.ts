@@ -23,18 +23,18 @@ export default class ScimGroupsCreate extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(ScimGroupsCreate);
-    const given: Record<string, unknown> = {
+    const input: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...(flags["display-name"] === undefined ? {} : { displayName: flags["display-name"] }),
       ...(flags["external-id"] === undefined ? {} : { externalId: flags["external-id"] }),
       ...(flags.members === undefined ? {} : { members: await peopleReferences(this, listOf(flags.members)) }),
     };
     const displayName =
-      typeof given.displayName === "string" ? given.displayName : await this.askText("Name", "--display-name");
-    const body = { ...given, displayName };
+      typeof input.displayName === "string" ? input.displayName : await this.askText("Name", "--display-name");
+    const body = { ...input, displayName };
     if (flags["dry-run"]) this.trying(`create the group ${printable(displayName)}`, null, changesOf({}, body));
-    const made = await this.call(scimApi.createGroup, { body });
-    await this.report(`created the group ${printable(made.displayName)} (${made.id})`, made, {
+    const created = await this.call(scimApi.createGroup, { body });
+    await this.report(`created the group ${printable(created.displayName)} (${created.id})`, created, {
       schema: () => ScimGroup,
     });
   }

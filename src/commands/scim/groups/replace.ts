@@ -21,14 +21,14 @@ export default class ScimGroupsReplace extends ClientCommand {
 
   async run() {
     const { args, flags } = await this.parse(ScimGroupsReplace);
-    const given: Record<string, unknown> = {
+    const input: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...(flags["display-name"] === undefined ? {} : { displayName: flags["display-name"] }),
       ...(flags["external-id"] === undefined ? {} : { externalId: flags["external-id"] }),
       ...(flags.members === undefined ? {} : { members: await peopleReferences(this, listOf(flags.members)) }),
     };
     const { id, displayName: before } = await findPersonGroup(this, args.group);
-    const body = { ...given, displayName: typeof given.displayName === "string" ? given.displayName : before };
+    const body = { ...input, displayName: typeof input.displayName === "string" ? input.displayName : before };
     if (flags["dry-run"]) this.trying(`replace the group ${printable(before)}`, { id, ...body });
     const changed = await this.call(scimApi.replaceGroup, { params: { id }, body });
     await this.report(`replaced the group ${printable(changed.displayName)}`, changed, { schema: () => ScimGroup });

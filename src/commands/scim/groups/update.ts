@@ -27,12 +27,12 @@ export default class ScimGroupsUpdate extends ClientCommand {
 
   async run() {
     const { args, flags } = await this.parse(ScimGroupsUpdate);
-    const { Operations: own = [] } = await readBody(this.io, flags.input);
+    const { Operations: fromInput = [] } = await readBody(this.io, flags.input);
     const names = { displayName: flags["display-name"], externalId: flags["external-id"] };
-    const people = async (op: "add" | "remove", given: string[] | undefined) =>
-      given === undefined ? [] : [{ op, path: "members", value: await peopleReferences(this, listOf(given)) }];
+    const people = async (op: "add" | "remove", members: string[] | undefined) =>
+      members === undefined ? [] : [{ op, path: "members", value: await peopleReferences(this, listOf(members)) }];
     const Operations = [
-      ...(Array.isArray(own) ? own : []),
+      ...(Array.isArray(fromInput) ? fromInput : []),
       ...Object.entries(names).flatMap(([path, value]) =>
         value === undefined ? [] : [{ op: "replace", path, value }],
       ),

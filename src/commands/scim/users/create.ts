@@ -18,12 +18,14 @@ export default class ScimUsersCreate extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(ScimUsersCreate);
-    const given = { ...(await readBody(this.io, flags.input)), ...personOf(flags) };
+    const input = { ...(await readBody(this.io, flags.input)), ...personOf(flags) };
     const userName =
-      typeof given.userName === "string" ? given.userName : await this.askText("User name", "--user-name");
-    const body = { ...given, userName };
+      typeof input.userName === "string" ? input.userName : await this.askText("User name", "--user-name");
+    const body = { ...input, userName };
     if (flags["dry-run"]) this.trying(`create the person ${printable(userName)}`, null, changesOf({}, body));
-    const made = await this.call(scimApi.createUser, { body });
-    await this.report(`created the person ${printable(made.userName)} (${made.id})`, made, { schema: () => ScimUser });
+    const created = await this.call(scimApi.createUser, { body });
+    await this.report(`created the person ${printable(created.userName)} (${created.id})`, created, {
+      schema: () => ScimUser,
+    });
   }
 }

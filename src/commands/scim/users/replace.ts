@@ -17,9 +17,9 @@ export default class ScimUsersReplace extends ClientCommand {
 
   async run() {
     const { args, flags } = await this.parse(ScimUsersReplace);
-    const given = { ...(await readBody(this.io, flags.input)), ...personOf(flags) };
+    const input = { ...(await readBody(this.io, flags.input)), ...personOf(flags) };
     const { id, userName } = await findPerson(this, args.person);
-    const body = { ...given, userName: typeof given.userName === "string" ? given.userName : userName };
+    const body = { ...input, userName: typeof input.userName === "string" ? input.userName : userName };
     if (flags["dry-run"]) this.trying(`replace the person ${printable(userName)}`, { id, ...body });
     const changed = await this.call(scimApi.replaceUser, { params: { id }, body });
     await this.report(`replaced the person ${printable(changed.userName)}`, changed, { schema: () => ScimUser });

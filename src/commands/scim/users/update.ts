@@ -20,9 +20,9 @@ export default class ScimUsersUpdate extends ClientCommand {
 
   async run() {
     const { args, flags } = await this.parse(ScimUsersUpdate);
-    const { Operations: own = [] } = await readBody(this.io, flags.input);
+    const { Operations: fromInput = [] } = await readBody(this.io, flags.input);
     const changes = Object.entries(attributesOf(flags)).map(([path, value]) => ({ op: "replace", path, value }));
-    const Operations = [...(Array.isArray(own) ? own : []), ...changes];
+    const Operations = [...(Array.isArray(fromInput) ? fromInput : []), ...changes];
     if (Operations.length === 0) throw usage("nothing would change", "Give attributes, such as --department.");
     const { id, userName } = await findPerson(this, args.person);
     if (flags["dry-run"]) this.trying(`change the person ${printable(userName)}`, { id, Operations });

@@ -13,15 +13,15 @@ export default class ScriptsBatchCancel extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 6b1d2f1e-0d1c-4c7d-9b1e-000000000002 --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(ScriptsBatchCancel);
-    const params = { batch_execution_id: given.run };
+    const { args, flags } = await this.parse(ScriptsBatchCancel);
+    const params = { batch_execution_id: args.run };
     const { script_name, pending_host_count } = await this.call(scriptBatchesApi.get, { params });
-    const what = { run: given.run, script_name, pending: pending_host_count };
-    if (flags["dry-run"]) this.trying(`cancel the run ${given.run}`, what);
+    const what = { run: args.run, script_name, pending: pending_host_count };
+    if (flags["dry-run"]) this.trying(`cancel the run ${args.run}`, what);
     await this.confirm(
       `Cancel the run of ${script_name}, which ${plural(pending_host_count, "host has", "hosts have")} not ended?`,
     );
     await this.call(scriptBatchesApi.cancel, { params });
-    await this.report(`cancelled the run ${given.run}`, { ...what, canceled: true });
+    await this.report(`cancelled the run ${args.run}`, { ...what, canceled: true });
   }
 }

@@ -11,10 +11,10 @@ export default class ScriptsBatchGet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 6b1d2f1e-0d1c-4c7d-9b1e-000000000002"];
 
   async run() {
-    const { args: given, flags } = await this.parse(ScriptsBatchGet);
+    const { args, flags } = await this.parse(ScriptsBatchGet);
     const timeout = timeoutOf(flags);
-    const params = { batch_execution_id: given.run };
-    if (flags.wait) return concludeScriptBatch(this, await waitForScriptBatch(this, given.run, timeout));
+    const params = { batch_execution_id: args.run };
+    if (flags.wait) return concludeScriptBatch(this, await waitForScriptBatch(this, args.run, timeout));
     await this.printOne(await this.call(scriptBatchesApi.get, { params }), batchView);
   }
 }

@@ -15,9 +15,9 @@ export default class ScriptsBatchHosts extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(ScriptsBatchHosts);
+    const { args, flags } = await this.parse(ScriptsBatchHosts);
     const query = queryOf(scriptBatchesApi.hosts, flags);
-    const params = { batch_execution_id: given.run };
+    const params = { batch_execution_id: args.run };
     await this.printList(this.pages(scriptBatchesApi.hosts, { params, query }, "hosts"), {
       schema: () => ScriptBatchHost,
       columns: [

@@ -49,8 +49,8 @@ export default class ScriptsBatchRun extends ClientCommand {
     const script = await findScript(this, flags.script, flags.team);
     const names = argv.map(String);
     const filters = await filtersOr(this, names, flags);
-    const given = filters && { ...filters, team_id: script.team_id ?? 0 };
-    const shown = await this.#chosen(given, names, flags["all-hosts"]);
+    const scope = filters && { ...filters, team_id: script.team_id ?? 0 };
+    const shown = await this.#chosen(scope, names, flags["all-hosts"]);
     const { count } = shown.selection;
     const what = `run ${printable(script.name)} on ${nameOfShown(shown)}`;
     if (flags["dry-run"]) this.trying(what, shown.first);
@@ -60,7 +60,7 @@ export default class ScriptsBatchRun extends ClientCommand {
     }
     const body: ScriptBatchRun = {
       script_id: script.id,
-      ...(given === null ? { host_ids: shown.first.map(({ id }) => id) } : { filters: given }),
+      ...(scope === null ? { host_ids: shown.first.map(({ id }) => id) } : { filters: scope }),
       ...(flags["not-before"] === undefined ? {} : { not_before: flags["not-before"] }),
     };
     const reply = await asShown(shown.selection, (options) => this.call(scriptBatchesApi.create, { body }, options));

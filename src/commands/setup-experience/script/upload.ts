@@ -14,13 +14,13 @@ export default class SetupExperienceScriptUpload extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> welcome.sh --team Workstations"];
 
   async run() {
-    const { args: given, flags } = await this.parse(SetupExperienceScriptUpload);
+    const { args, flags } = await this.parse(SetupExperienceScriptUpload);
     const team = await this.teamFilter(flags.team);
     const of = ofTeam(flags.team);
-    const what = `${printable(given.file)} the setup script of ${of}`;
-    const body = { ...team, script: await uploadSource(this.io, given.file, "FILE") };
-    if (flags["dry-run"]) this.trying(`make ${what}`, { file: given.file, ...team });
+    const what = `${printable(args.file)} the setup script of ${of}`;
+    const body = { ...team, script: await uploadSource(this.io, args.file, "FILE") };
+    if (flags["dry-run"]) this.trying(`make ${what}`, { file: args.file, ...team });
     await this.call(setupExperienceApi.addScript, { body });
-    await this.report(`made ${what}`, { file: given.file, ...team });
+    await this.report(`made ${what}`, { file: args.file, ...team });
   }
 }

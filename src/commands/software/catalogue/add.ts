@@ -18,13 +18,13 @@ export default class SoftwareCatalogueAdd extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 --team Workstations --self-service"];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwareCatalogueAdd);
+    const { args, flags } = await this.parse(SoftwareCatalogueAdd);
     const { team_id = 0 } = await this.teamFilter(flags.team);
     const fields = await packageFields(this.io, flags);
-    const body = { svc_maintained_app_id: Number(given.id), team_id, ...fields };
+    const body = { svc_maintained_app_id: Number(args.id), team_id, ...fields };
     const whom = ofTeam(flags.team);
-    if (flags["dry-run"]) this.trying(`offer app ${printable(given.id)} to ${whom}`, body);
+    if (flags["dry-run"]) this.trying(`offer app ${printable(args.id)} to ${whom}`, body);
     const added = await this.call(catalogueApi.add, { body });
-    await this.report(`${whom} can install app ${given.id} (title ${added.software_title_id})`, added);
+    await this.report(`${whom} can install app ${args.id} (title ${added.software_title_id})`, added);
   }
 }

@@ -14,9 +14,9 @@ export default class SoftwareCatalogueGet extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwareCatalogueGet);
+    const { args, flags } = await this.parse(SoftwareCatalogueGet);
     const query = await this.teamFilter(flags.team);
-    const { svc_maintained_app: app } = await this.call(catalogueApi.get, { params: { id: given.id }, query });
+    const { svc_maintained_app: app } = await this.call(catalogueApi.get, { params: { id: args.id }, query });
     await this.printOne(app, {
       schema: () => CatalogueAppDetails,
       columns: [

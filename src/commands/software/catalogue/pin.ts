@@ -27,12 +27,12 @@ export default class SoftwareCataloguePin extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwareCataloguePin);
+    const { args, flags } = await this.parse(SoftwareCataloguePin);
     if (flags.to === undefined && !flags.latest) throw usage("no version is given", "Give --to or --latest.");
     const { team_id = 0 } = await this.teamFilter(flags.team);
-    const id = await titleNamed(await this.client(), given.title, offered(team_id));
+    const id = await titleNamed(await this.client(), args.title, offered(team_id));
     const body = { team_id, version: flags.to ?? "" };
-    if (flags["dry-run"]) this.trying(`pin the package of title ${printable(given.title)}`, body);
+    if (flags["dry-run"]) this.trying(`pin the package of title ${printable(args.title)}`, body);
     const { software_installer: changed } = await this.call(packagesApi.update, { params: { id }, body });
     const how = flags.latest ? "follows the catalogue" : `stays at ${printable(flags.to!)}`;
     await this.report(`${printable(changed.name)} ${how}`, changed, { schema: () => Package });

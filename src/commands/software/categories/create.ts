@@ -22,11 +22,11 @@ export default class SoftwareCategoriesCreate extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(SoftwareCategoriesCreate);
-    const given = await readBody(this.io, flags.input);
-    const name = String(flags.name ?? given.name ?? (await this.askText("Name", "--name")));
-    const body = { ...given, ...(flags.team === undefined ? {} : { team_id: await teamIdOf(this, flags.team) }), name };
+    const input = await readBody(this.io, flags.input);
+    const name = String(flags.name ?? input.name ?? (await this.askText("Name", "--name")));
+    const body = { ...input, ...(flags.team === undefined ? {} : { team_id: await teamIdOf(this, flags.team) }), name };
     if (flags["dry-run"]) this.trying(`create the category ${printable(name)}`, { name });
-    const { self_service_category: made } = await this.call(selfServiceCategoriesApi.create, { body });
-    await this.report(`created the category ${printable(made.name)} (${made.id})`, made);
+    const { self_service_category: created } = await this.call(selfServiceCategoriesApi.create, { body });
+    await this.report(`created the category ${printable(created.name)} (${created.id})`, created);
   }
 }

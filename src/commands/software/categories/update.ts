@@ -21,13 +21,13 @@ export default class SoftwareCategoriesUpdate extends ClientCommand {
   async run() {
     const { args, flags } = await this.parse(SoftwareCategoriesUpdate);
     const before = await findCategory(this, args.category, flags.team);
-    const given = await readBody(this.io, flags.input);
-    const name = String(flags.name ?? given.name ?? (await this.askText("New name", "--name")));
+    const input = await readBody(this.io, flags.input);
+    const name = String(flags.name ?? input.name ?? (await this.askText("New name", "--name")));
     const what = `the category ${printable(before.name)}`;
     if (flags["dry-run"]) this.trying(`rename ${what} to ${printable(name)}`, { id: before.id, name });
     const { self_service_category: changed } = await this.call(selfServiceCategoriesApi.update, {
       params: { id: before.id },
-      body: { ...given, name },
+      body: { ...input, name },
     });
     await this.report(`renamed ${what} to ${printable(changed.name)}`, changed);
   }

@@ -16,12 +16,12 @@ export default class SoftwareIconsSet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 icon.png --team Workstations"];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwareIconsSet);
+    const { args, flags } = await this.parse(SoftwareIconsSet);
     const { team_id = 0 } = await this.teamFilter(flags.team);
-    const id = await titleNamed(await this.client(), given.title, offered(team_id));
-    const icon = await uploadSource(this.io, given.file, "FILE");
-    const name = printable(given.file);
-    const what = `the icon of software title ${printable(given.title)}`;
+    const id = await titleNamed(await this.client(), args.title, offered(team_id));
+    const icon = await uploadSource(this.io, args.file, "FILE");
+    const name = printable(args.file);
+    const what = `the icon of software title ${printable(args.title)}`;
     if (flags["dry-run"]) this.trying(`make ${name} ${what}`, { team_id });
     const input = { params: { id }, query: { team_id }, body: { icon } };
     const set = await showUpload(this, icon, (onSent) => this.call(titleIconsApi.set, input, { onSent }));

@@ -35,8 +35,8 @@ export default class SoftwarePackagesApply extends ClientCommand {
     const timeout = timeoutOf(flags);
     this.#isDryRun = flags["dry-run"] === true;
     if (flags.input === undefined) throw usage("no file is given", "Give it with --input.");
-    const given = await readValue(this.io, flags.input);
-    const list = Array.isArray(given) ? given : (given as { packages?: unknown } | null)?.packages;
+    const input = await readValue(this.io, flags.input);
+    const list = Array.isArray(input) ? input : (input as { packages?: unknown } | null)?.packages;
     if (!Array.isArray(list)) throw usage(`${flags.input} is not a list of packages`);
     const of = ofTeam(flags.team);
     const team = await this.#teamName(flags.team);

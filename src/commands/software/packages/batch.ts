@@ -12,9 +12,9 @@ export default class SoftwarePackagesBatch extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> ba7c4000-0000-4000-8000-000000000001 --wait"];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwarePackagesBatch);
+    const { args, flags } = await this.parse(SoftwarePackagesBatch);
     const timeout = timeoutOf(flags);
-    if (flags.wait) return concludePackages(this, await waitForPackages(this, given.request, timeout));
-    await concludePackages(this, await this.call(packageBatchesApi.get, { params: { request_uuid: given.request } }));
+    if (flags.wait) return concludePackages(this, await waitForPackages(this, args.request, timeout));
+    await concludePackages(this, await this.call(packageBatchesApi.get, { params: { request_uuid: args.request } }));
   }
 }

@@ -14,10 +14,10 @@ export default class SoftwarePackagesCheck extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwarePackagesCheck);
+    const { args, flags } = await this.parse(SoftwarePackagesCheck);
     const team_name = flags["team-name"];
-    const query = { sha256: given.digests, ...(team_name === undefined ? {} : { team_name }) };
+    const query = { sha256: args.digests, ...(team_name === undefined ? {} : { team_name }) };
     await this.call(packagesApi.hashes, { query });
-    await this.report("all of these packages are offered", { digests: given.digests, offered: true });
+    await this.report("all of these packages are offered", { digests: args.digests, offered: true });
   }
 }

@@ -15,10 +15,10 @@ export default class SoftwarePackagesDelete extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 --team Workstations --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwarePackagesDelete);
+    const { args, flags } = await this.parse(SoftwarePackagesDelete);
     const { team_id = 0 } = await this.teamFilter(flags.team);
-    const id = await titleNamed(await this.client(), given.title, offered(team_id));
-    const what = `the package of software title ${printable(given.title)}`;
+    const id = await titleNamed(await this.client(), args.title, offered(team_id));
+    const what = `the package of software title ${printable(args.title)}`;
     if (flags["dry-run"]) this.trying(`delete ${what}`, { team_id });
     await this.confirm(`Delete ${what}?`);
     await this.call(packagesApi.delete, { params: { id }, query: { team_id } });

@@ -18,9 +18,9 @@ export default class SoftwarePackagesDownload extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 --team Workstations -o copy.sh"];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwarePackagesDownload);
+    const { args, flags } = await this.parse(SoftwarePackagesDownload);
     const { team_id = 0 } = await this.teamFilter(flags.team);
-    const id = await titleNamed(await this.client(), given.title, offered(team_id));
+    const id = await titleNamed(await this.client(), args.title, offered(team_id));
     const client = await this.client();
     const request = { params: { id }, query: { team_id, alt: "media" } } as const;
     return downloadFile(

@@ -22,11 +22,11 @@ export default class SoftwarePackagesFetch extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 1XnS3bBxVbIpDqBkNnXK -o tool.sh"];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwarePackagesFetch);
+    const { args, flags } = await this.parse(SoftwarePackagesFetch);
     const client = await this.client();
-    const params = { id: given.title, token: given.token };
+    const params = { id: args.title, token: args.token };
     const { body } = await client.open(packagesApi.downloadByToken, { params, query: { alt: "media" } });
-    const path = flags.out ?? `title-${given.title.replaceAll(/\D/g, "")}.package`;
+    const path = flags.out ?? `title-${args.title.replaceAll(/\D/g, "")}.package`;
     const size = await saveBytes(this.io, path, body);
     if (path !== "-") await this.report(`${plural(size, "byte")} in ${printable(path)}`, { file: path, size });
   }

@@ -15,11 +15,11 @@ export default class SoftwarePackagesLink extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> tool --team Workstations"];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwarePackagesLink);
+    const { args, flags } = await this.parse(SoftwarePackagesLink);
     const { team_id = 0 } = await this.teamFilter(flags.team);
-    const id = await titleNamed(await this.client(), given.title, offered(team_id));
+    const id = await titleNamed(await this.client(), args.title, offered(team_id));
     const params = { id };
-    if (flags["dry-run"]) this.trying(`create a path for the package of software title ${printable(given.title)}`, {});
+    if (flags["dry-run"]) this.trying(`create a path for the package of software title ${printable(args.title)}`, {});
     const { token } = await this.call(packagesApi.token, { params, query: { team_id, alt: "media" } });
     const path = fullPath(packagesApi.downloadByToken, "latest").replace(":id", String(id)).replace(":token", token);
     await this.report(`${path}?alt=media`, { token, path: `${path}?alt=media` });

@@ -42,7 +42,7 @@ export default class SoftwarePackagesUpdate extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwarePackagesUpdate);
+    const { args, flags } = await this.parse(SoftwarePackagesUpdate);
     const { team_id = 0 } = await this.teamFilter(flags.team);
     const fields = {
       ...(await packageFields(this.io, flags)),
@@ -56,8 +56,8 @@ export default class SoftwarePackagesUpdate extends ClientCommand {
     if (flags.file === undefined && Object.keys(fields).length === 0)
       throw usage("nothing is to be changed", "Give --file, or a flag for what is to change.");
     const source = flags.file === undefined ? null : await uploadSource(this.io, flags.file, "--file");
-    const id = await titleNamed(await this.client(), given.title, offered(team_id));
-    const what = `the package of software title ${printable(given.title)}`;
+    const id = await titleNamed(await this.client(), args.title, offered(team_id));
+    const what = `the package of software title ${printable(args.title)}`;
     if (flags["dry-run"]) this.trying(`change ${what}`, { team_id });
     const params = { id };
     const body = { team_id, ...fields };

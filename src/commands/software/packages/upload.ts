@@ -23,12 +23,12 @@ export default class SoftwarePackagesUpload extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwarePackagesUpload);
-    const source = await uploadSource(this.io, given.file, "FILE");
+    const { args, flags } = await this.parse(SoftwarePackagesUpload);
+    const source = await uploadSource(this.io, args.file, "FILE");
     const fields = { ...(await this.teamFilter(flags.team)), ...(await packageFields(this.io, flags)) };
     const of = ofTeam(flags.team);
-    const name = printable(given.file);
-    if (flags["dry-run"]) this.trying(`offer ${name} to ${of}`, { file: given.file });
+    const name = printable(args.file);
+    if (flags["dry-run"]) this.trying(`offer ${name} to ${of}`, { file: args.file });
     const body = { ...fields, software: source };
     const { software_package: added } = await showUpload(this, source, (onSent) =>
       this.call(packagesApi.upload, { body }, { onSent }),

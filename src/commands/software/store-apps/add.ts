@@ -25,9 +25,9 @@ export default class SoftwareStoreAppsAdd extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwareStoreAppsAdd);
+    const { args, flags } = await this.parse(SoftwareStoreAppsAdd);
     const body = {
-      app_store_id: given.app,
+      app_store_id: args.app,
       team_id: 0,
       platform: flags.platform,
       ...(await this.teamFilter(flags.team)),
@@ -35,7 +35,7 @@ export default class SoftwareStoreAppsAdd extends ClientCommand {
       ...(await offerOf(this.io, flags)),
     };
     const whom = ofTeam(flags.team);
-    if (flags["dry-run"]) this.trying(`offer the app ${given.app} to ${whom}`, body);
+    if (flags["dry-run"]) this.trying(`offer the app ${args.app} to ${whom}`, body);
     const added = await this.call(storeAppsApi.add, { body });
     await this.report(`${whom} can install ${added.name} (title ${added.software_title_id})`, added);
   }

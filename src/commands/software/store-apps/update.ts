@@ -31,7 +31,7 @@ export default class SoftwareStoreAppsUpdate extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(SoftwareStoreAppsUpdate);
+    const { args, flags } = await this.parse(SoftwareStoreAppsUpdate);
     const changes: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...(await offerOf(this.io, flags)),
@@ -43,8 +43,8 @@ export default class SoftwareStoreAppsUpdate extends ClientCommand {
     if (Object.keys(changes).length === 0)
       throw usage("nothing to change", "See `svc software store-apps update --help`.");
     const body = { team_id: 0, ...(await this.teamFilter(flags.team)), ...changes };
-    const id = await titleNamed(await this.client(), given.title, offered(body.team_id));
-    if (flags["dry-run"]) this.trying(`change the app of title ${given.title}`, body);
+    const id = await titleNamed(await this.client(), args.title, offered(body.team_id));
+    if (flags["dry-run"]) this.trying(`change the app of title ${args.title}`, body);
     const { app_store_app: changed } = await this.call(storeAppsApi.edit, { params: { id }, body });
     await this.report(`changed ${changed.name}`, changed, { schema: () => StoreApp });
   }

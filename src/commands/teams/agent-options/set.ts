@@ -20,9 +20,9 @@ export default class TeamsAgentOptionsSet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> Workstations --input agent-options.yml"];
 
   async run() {
-    const { args: given, flags } = await this.parse(TeamsAgentOptionsSet);
+    const { args, flags } = await this.parse(TeamsAgentOptionsSet);
     const body = await readValue(this.io, flags.input);
-    const { id, name, agent_options } = await this.team(given.team);
+    const { id, name, agent_options } = await this.team(args.team);
     const query = { force: flags.force, dry_run: flags["dry-run"] };
     const { team } = await this.call(teamsApi.agentOptions, { params: { id }, query, body });
     if (flags["dry-run"]) {

@@ -26,8 +26,8 @@ export default class TeamsUsersAdd extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(TeamsUsersAdd);
-    const { id, name } = await this.team(given.team);
+    const { args, flags } = await this.parse(TeamsUsersAdd);
+    const { id, name } = await this.team(args.team);
     const users = [];
     for (const text of listOf(flags.user)) users.push(await this.user(text));
     const change = `${users.map(({ email }) => email).join(", ")} to team ${name} as ${flags.role}`;

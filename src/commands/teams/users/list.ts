@@ -13,8 +13,8 @@ export default class TeamsUsersList extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> Workstations"];
 
   async run() {
-    const { args: given, flags } = await this.parse(TeamsUsersList);
-    const { id } = await this.team(given.team);
+    const { args, flags } = await this.parse(TeamsUsersList);
+    const { id } = await this.team(args.team);
     const query = queryOf(teamsApi.users, flags);
     const users = this.pages(teamsApi.users, { params: { id }, query }, "users");
     await this.printList(users, { ...userView, schema: () => User });

@@ -23,8 +23,8 @@ export default class TeamsUsersRemove extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> Workstations --user member@example.com --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(TeamsUsersRemove);
-    const { id, name } = await this.team(given.team);
+    const { args, flags } = await this.parse(TeamsUsersRemove);
+    const { id, name } = await this.team(args.team);
     const users = [];
     for (const text of listOf(flags.user)) users.push(await this.user(text));
     const change = `${users.map(({ email }) => email).join(", ")} from team ${name}`;

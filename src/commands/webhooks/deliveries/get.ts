@@ -9,8 +9,8 @@ export default class WebhooksDeliveriesGet extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 -o yaml"];
 
   async run() {
-    const { args: given } = await this.parse(WebhooksDeliveriesGet);
-    const { delivery } = await this.call(webhooksApi.delivery, { params: { id: given.id } });
+    const { args } = await this.parse(WebhooksDeliveriesGet);
+    const { delivery } = await this.call(webhooksApi.delivery, { params: { id: args.id } });
     await this.printOne(delivery, { schema: () => DeliveryWithPayload });
   }
 }

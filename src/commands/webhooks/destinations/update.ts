@@ -30,7 +30,7 @@ export default class WebhooksDestinationsUpdate extends ClientCommand {
   ];
 
   async run() {
-    const { args: given, flags } = await this.parse(WebhooksDestinationsUpdate);
+    const { args, flags } = await this.parse(WebhooksDestinationsUpdate);
     const text = await readSecret(this.io, flags, "headers");
     const headers = flags["no-headers"] ? {} : text === undefined ? undefined : readHeaders(text);
     const input = await readBody(this.io, flags.input);
@@ -38,18 +38,18 @@ export default class WebhooksDestinationsUpdate extends ClientCommand {
       throw usage("nothing to change", "Give --headers-file, --no-headers, --rotate-secret or --input.");
     const body = {
       ...input,
-      url: given.url,
+      url: args.url,
       ...(headers === undefined ? {} : { headers }),
       ...(flags["rotate-secret"] ? { rotate_secret: true } : {}),
     };
-    if (!flags.new) await this.#requireKnown(given.url);
+    if (!flags.new) await this.#requireKnown(args.url);
     if (flags["dry-run"]) {
       this.validate(webhooksApi.modifyDestination, body);
       const changes = [
         ...(headers === undefined ? [] : [`headers ${Object.keys(headers).join(", ") || "none"}`]),
         ...(flags["rotate-secret"] ? ["a new secret"] : []),
       ];
-      this.trying(`change ${given.url}: ${changes.join("; ")}`, { url: given.url });
+      this.trying(`change ${args.url}: ${changes.join("; ")}`, { url: args.url });
     }
     const { destination } = await this.call(webhooksApi.modifyDestination, { body });
     await this.report(`changed requests to ${destination.url}`, destination, { schema: () => Destination });
@@ -62,10 +62,10 @@ export default class WebhooksDestinationsUpdate extends ClientCommand {
   /** The endpoint creates destinations, so that they can be prepared: a misspelled URL would get a secret of its own. */
   async #requireKnown(url: string): Promise<void> {
     const used = (await this.client()).pages(webhooksApi.destinations, {}, "destinations", Number.POSITIVE_INFINITY);
-    const known = await configuredUrls({ call: (endpoint, input) => this.call(endpoint, input) });
-    for await (const { rows } of used) for (const row of rows) known.add(row.url);
-    if (known.has(url)) return;
-    const near = nearest(url, known);
+    const urls = await configuredUrls({ call: (endpoint, input) => this.call(endpoint, input) });
+    for await (const { rows } of used) for (const row of rows) urls.add(row.url);
+    if (urls.has(url)) return;
+    const near = nearest(url, urls);
     throw notFound(
       `no webhook is sent to ${printable(url)}${near === undefined ? "" : `; did you mean ${printable(near)}?`}`,
       "`svc webhooks destinations list` shows the URLs in use. To prepare a URL before it is configured, add --new.",
