@@ -86,10 +86,10 @@ function flagReason(reason: string, flags: Readonly<Record<string, Taker>>): str
 const bounds: Readonly<Record<string, string>> = { greater: "less than", less: "more than" };
 
 function valueReason(message: string): Wrong {
-  const [, flag = "", given, values] = /^Expected (?:(--[\w-]+)=)?(.*) to be one of: (.*)$/.exec(message) ?? [];
-  if (given !== undefined && values !== undefined) {
-    const near = nearest(given, values.split(", "));
-    const what = flag === "" ? given : `${flag}: ${given}`;
+  const [, flag = "", flagValue, values] = /^Expected (?:(--[\w-]+)=)?(.*) to be one of: (.*)$/.exec(message) ?? [];
+  if (flagValue !== undefined && values !== undefined) {
+    const near = nearest(flagValue, values.split(", "));
+    const what = flag === "" ? flagValue : `${flag}: ${flagValue}`;
     return {
       message: `${what} is not a valid value${near ? `; did you mean ${near}?` : ""}`,
       hint: `One of: ${values}`,

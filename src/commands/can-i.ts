@@ -36,9 +36,9 @@ export default class CanI extends ClientCommand {
 
   async run() {
     const { args, flags } = await this.parse(CanI);
-    const asked = args.action?.trim();
+    const question = args.action?.trim();
     // Checked without a call to the server, which need not be reachable for a typing error.
-    if (asked !== undefined && !/\s/.test(asked)) checkAction(asked);
+    if (question !== undefined && !/\s/.test(question)) checkAction(question);
     const { user, token } = await this.call(usersApi.me);
     const team = flags.team === undefined ? null : await this.#teamOrNone(flags.team);
     const answer = (action: Action, global = false): Answer => {
@@ -50,17 +50,17 @@ export default class CanI extends ClientCommand {
       const allowed = team === null ? allowsSomewhere(user, action) : held.length > 0;
       return { allowed, where: held.map(({ name }) => name).join(", ") };
     };
-    if (asked === undefined) return this.#list((action) => answer(action));
-    const verdict = isAction(asked)
-      ? answer(named[asked]!)
-      : await this.#ofEndpoint(asked, answer, token?.endpoints ?? null);
+    if (question === undefined) return this.#list((action) => answer(action));
+    const verdict = isAction(question)
+      ? answer(named[question]!)
+      : await this.#ofEndpoint(question, answer, token?.endpoints ?? null);
     if (!verdict.allowed) {
       throw denied(
-        `no: ${user.email} may not do ${asked}${team ? ` on ${team.text}` : ""}${verdict.because ? `: ${verdict.because}` : ""}`,
+        `no: ${user.email} may not do ${question}${team ? ` on ${team.text}` : ""}${verdict.because ? `: ${verdict.because}` : ""}`,
         "An admin can change your role.",
       );
     }
-    if (this.structured) await this.printOne({ action: asked, allowed: true, where: verdict.where });
+    if (this.structured) await this.printOne({ action: question, allowed: true, where: verdict.where });
     else this.log(verdict.where === "everywhere" ? "yes" : `yes, on ${verdict.where}`);
   }
 
@@ -85,12 +85,12 @@ export default class CanI extends ClientCommand {
       import("../api/all.ts"),
       import("../api/endpoint-patterns.ts"),
     ]);
-    const wanted = cleanPattern(text);
+    const patternText = cleanPattern(text);
     const all = allEndpoints.map(({ endpoint }) => endpoint);
-    const endpoint = findEndpoint(wanted, all);
+    const endpoint = findEndpoint(patternText, all);
     if (!endpoint) {
-      const near = nearest(wanted, new Set(all.map(({ method, path }) => `${method} ${path}`)));
-      throw usage(`there is no endpoint ${wanted}`, near ? `Did you mean ${near}?` : "`svc openapi` lists them.");
+      const near = nearest(patternText, new Set(all.map(({ method, path }) => `${method} ${path}`)));
+      throw usage(`there is no endpoint ${patternText}`, near ? `Did you mean ${near}?` : "`svc openapi` lists them.");
     }
     const { access, method, path } = endpoint;
     const limited = limits !== null && !limits.some((pattern) => namesEndpoint(pattern, endpoint));

@@ -51,8 +51,8 @@ export function commandMeant(words: readonly string[], commandNames: ReadonlySet
     const meant = ownOf(verbs, verb);
     if (topic === "" || !meant) continue;
     // `get hosts` without a name means the list.
-    const wanted = swapped && verb === "get" && third === "" && !singular(topic) ? ["list", ...meant] : meant;
-    const meanings = pluralsOf(topic).flatMap((name) => wanted.map((word) => `${name} ${word}`));
+    const possibleVerbs = swapped && verb === "get" && third === "" && !singular(topic) ? ["list", ...meant] : meant;
+    const meanings = pluralsOf(topic).flatMap((name) => possibleVerbs.map((word) => `${name} ${word}`));
     const match =
       meanings.find((name) => commandNames.has(name)) ??
       meanings.map((name) => onlyEnding(commandNames, name)).find((name) => name !== undefined);

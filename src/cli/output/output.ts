@@ -304,8 +304,8 @@ const asColumns = (columns: View["columns"]): Column[] =>
   columns.map((column) => (typeof column === "string" ? { key: column } : column));
 
 function knownColumn(columns: readonly Column[], key: string): Column {
-  const { header: _, ...known } = columns.find((column) => column.key === key) ?? { key };
-  return known;
+  const { header: _, ...headless } = columns.find((column) => column.key === key) ?? { key };
+  return headless;
 }
 
 /** The fields with simple values, including one level of nesting. */
