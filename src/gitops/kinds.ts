@@ -96,6 +96,6 @@ export function inAnyOrder(kind: string, value: Json): Json {
   if (unordered === undefined || !isRecord(value)) return value;
   const list = value[unordered];
   if (!Array.isArray(list)) return value;
-  const texts = new Map(list.map((one): [Json, string] => [one, JSON.stringify(one)]));
+  const texts = new Map(list.map((element): [Json, string] => [element, JSON.stringify(element)]));
   return { ...value, [unordered]: list.toSorted((a, b) => compareTexts(texts.get(a)!, texts.get(b)!)) };
 }

@@ -56,7 +56,7 @@ const EntryChange = EntryFields.extend({
 export type EntryChange = z.output<typeof EntryChange>;
 
 const Names = z.array(z.string().max(255)).max(10_000).nullable().optional();
-export const GivenQuery = z.object({
+export const PackQueryInput = z.object({
   query: z.string().max(255).meta({ description: "name of a global query" }),
   name: nameText().nullable().optional(),
   description: z.string().max(10_000).nullable().optional(),
@@ -71,7 +71,7 @@ export const PackInput = z.object({
   platform: z.string().max(255).nullable().optional(),
   disabled: z.boolean().nullable().optional(),
   targets: z.object({ labels: Names, teams: Names }).nullable().optional(),
-  queries: z.array(GivenQuery).max(10_000).nullable().optional(),
+  queries: z.array(PackQueryInput).max(10_000).nullable().optional(),
 });
 export type PackInput = z.output<typeof PackInput>;
 export const PackSpec = z.object({

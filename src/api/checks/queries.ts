@@ -115,8 +115,8 @@ export const QuerySpec = z.object({
   labels_include_all: z.array(z.string()).optional(),
 });
 export type QuerySpec = z.infer<typeof QuerySpec>;
-const GivenSpec = z.object({ ...fields, team: z.string().max(255).nullable().optional() });
-export type QuerySpecInput = z.output<typeof GivenSpec>;
+const QuerySpecInput = z.object({ ...fields, team: z.string().max(255).nullable().optional() });
+export type QuerySpecInput = z.output<typeof QuerySpecInput>;
 
 const Columns = z.record(z.string(), z.string());
 export const ReportRow = z.object({
@@ -245,7 +245,7 @@ export const queriesApi = {
     path: "/spec/queries",
     summary: "Create or change queries by name and team; omitted fields get their defaults.",
     access: write,
-    body: z.object({ specs: z.array(GivenSpec).max(10_000) }),
+    body: z.object({ specs: z.array(QuerySpecInput).max(10_000) }),
     response: Empty,
   }),
   specs: endpoint({

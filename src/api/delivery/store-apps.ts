@@ -5,7 +5,7 @@ import { Id, IdParam, nameText, QueryFlag, QueryTeam, unchanged } from "../field
 import { LicensedApp, StoreApp, StorePlatform } from "../software/store-app.ts";
 
 const labelNames = z.array(z.string().min(1).max(255)).max(1000).optional();
-const GivenLabels = {
+const labelLists = {
   labels_include_any: labelNames.meta({ description: "names; only one of the three lists may be given" }),
   labels_include_all: labelNames,
   labels_exclude_any: labelNames,
@@ -31,7 +31,7 @@ const settings = {
   configuration: z.string().max(1_000_000).optional().meta({
     description: "settings of the app: a property list for iPhones and iPads, a JSON object for Android; empty: none",
   }),
-  ...GivenLabels,
+  ...labelLists,
 };
 const updates = {
   auto_update_enabled: z.boolean().optional().meta({ description: "iPhones and iPads" }),

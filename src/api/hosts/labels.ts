@@ -42,7 +42,7 @@ const Hosts = z.array(z.string().max(255)).max(HOSTS_MAX).meta({
     "serial numbers, uuids, hostnames or node keys; unknown ones are ignored, those of several hosts refused",
 });
 /** The server checks which keys may be combined. */
-const GivenCriteria = z
+const CriteriaInput = z
   .strictObject({
     vital: z.string().max(255).optional(),
     custom_host_vital_id: Id.optional(),
@@ -50,13 +50,13 @@ const GivenCriteria = z
     where: z.string().max(4096).optional(),
   })
   .meta({ description: "{vital, value}, with custom_host_vital_id for custom_host_vital, or {where} with a selector" });
-export type CriteriaInput = z.output<typeof GivenCriteria>;
+export type CriteriaInput = z.output<typeof CriteriaInput>;
 
 export const LabelBody = z.object({
   name: z.string().max(4 * NAME_MAX),
   description: Description.nullish(),
   query: Query.nullish().meta({ description: "SQL; members are the hosts for which it returns a row" }),
-  criteria: GivenCriteria.nullish(),
+  criteria: CriteriaInput.nullish(),
   hosts: Hosts.nullish(),
   host_ids: HostIds.nullish(),
   platform: Platform.nullish().meta({ description: "only hosts of this platform run the query; empty: all" }),
@@ -93,7 +93,7 @@ export const LabelSpecInput = z.object({
     .max(HOSTS_MAX)
     .nullish()
     .meta({ description: "ids, or names as for hosts of POST /labels; absent: an existing label keeps its members" }),
-  criteria: GivenCriteria.nullish(),
+  criteria: CriteriaInput.nullish(),
 });
 export type LabelSpecInput = z.output<typeof LabelSpecInput>;
 

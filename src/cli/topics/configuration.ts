@@ -180,7 +180,7 @@ export class Configuration {
 
   /**
    * The state contains what the caller may write, so all other objects look as if they did not exist. Throws the
-   * server's refusal if there are changes of such objects. `given`: the secrets and files of the changes.
+   * server's refusal if there are changes of such objects. The secrets and contents are those of the changes.
    */
   async #checkRights(
     changes: readonly Change[],

@@ -13,8 +13,8 @@ export function withControls(
   controls: Value | null | undefined,
   before: unknown,
 ): Value {
-  const wanted = withMoved(overlaid(schema, base, controls), controls ?? {});
-  const value = withUpdates(wanted, objectIn(controls, "macos_updates"));
+  const merged = withMoved(overlaid(schema, base, controls), controls ?? {});
+  const value = withUpdates(merged, objectIn(controls, "macos_updates"));
   return mdmLeft.reduce((left, path) => copied(left, before, path.split(".")), value);
 }
 
@@ -29,22 +29,22 @@ function copied(value: Value, from: unknown, [key, ...rest]: readonly string[]):
 /** Settings that have no place of their own in controls. */
 const withMoved = (value: Value, controls: Value): Value =>
   movedSettings.reduce((left, { setting }) => {
-    const given = valueAt(controls, setting);
-    return given === undefined || given === null ? left : withValueAt(left, setting, given);
+    const moved = valueAt(controls, setting);
+    return moved === undefined || moved === null ? left : withValueAt(left, setting, moved);
   }, value);
 
 /** The default of the setting: new hosts are updated when both version and deadline are set. */
-function withUpdates(value: Value, given: Value): Value {
+function withUpdates(value: Value, input: Value): Value {
   const updates = objectIn(value, "macos_updates");
   const hasDeadline = updates.deadline !== "" || (updates.deadline_days ?? null) !== null;
-  const update_new_hosts = given.update_new_hosts ?? (updates.minimum_version !== "" && hasDeadline);
+  const update_new_hosts = input.update_new_hosts ?? (updates.minimum_version !== "" && hasDeadline);
   return { ...value, macos_updates: { ...updates, update_new_hosts } };
 }
 
 /** The settings of a document of the older format over those of the server. */
-export function overControls(schema: typeof GlobalControls, before: unknown, given: Value): Value {
-  const value = withMoved(overlaid(schema, before, given), given);
-  return isRecord(given.macos_updates) && isRecord(value.macos_updates)
-    ? withUpdates(value, given.macos_updates)
+export function overControls(schema: typeof GlobalControls, before: unknown, change: Value): Value {
+  const value = withMoved(overlaid(schema, before, change), change);
+  return isRecord(change.macos_updates) && isRecord(value.macos_updates)
+    ? withUpdates(value, change.macos_updates)
     : value;
 }

@@ -22,12 +22,12 @@ export function desiredOfDocuments(
     ofOrganization: specs.filter(({ name }) => name === null),
     ofTeams: teamsOf(specs, current, problems),
   };
-  const own = usableItems(items, run, problems);
-  checkLabelUse(own, state, false, problems);
+  const usable = usableItems(items, run, problems);
+  checkLabelUse(usable, state, false, problems);
   const teams = new Set([...current.namesOf("team"), ...run.ofTeams.map(({ name }) => name)]);
   return kindList.flatMap(
     ([name, kind]) =>
-      kind.items?.desired(own.get(name) ?? [], current, problems, teams) ?? kind.ofDocuments?.(run) ?? [],
+      kind.items?.desired(usable.get(name) ?? [], current, problems, teams) ?? kind.ofDocuments?.(run) ?? [],
   );
 }
 

@@ -17,17 +17,17 @@ export type ExistingLabels = Pick<ConfigurationState, "builtin_labels" | "labels
  */
 export function checkLabelUse(
   items: CollectedItems,
-  known: ExistingLabels,
+  existing: ExistingLabels,
   isComplete: boolean,
   problems: Problems,
 ): void {
   const labels = items.get("label") ?? [];
-  const builtin = new Set(known.builtin_labels);
-  const usable = new Set([...labels.map(({ value }) => value.name), ...(isComplete ? [] : known.labels)]);
+  const builtin = new Set(existing.builtin_labels);
+  const usable = new Set([...labels.map(({ value }) => value.name), ...(isComplete ? [] : existing.labels)]);
   for (const { value, at } of labels)
     if (builtin.has(value.name))
       problems.error(at, `${JSON.stringify(value.name)} is a built-in label: it cannot be changed`);
-  const kept = new Set(deletedLabels(known).map(({ thing, field, label }) => useKey(thing, field, label)));
+  const kept = new Set(deletedLabels(existing).map(({ thing, field, label }) => useKey(thing, field, label)));
   for (const { kind, noun, items: ofKind } of itemKinds)
     for (const item of items.get(kind) ?? [])
       for (const field of ofKind.labelFields) {

@@ -25,7 +25,7 @@ export async function checkSql(
     const problem = sqlProblem(sql);
     if (problem === null) continue;
     const { kind, owner, name } = thing;
-    const item = items.get(kind)?.find((one) => one.owner === owner && one.value.name === name);
+    const item = items.get(kind)?.find((candidate) => candidate.owner === owner && candidate.value.name === name);
     problems.error(
       item?.place(field) ?? startOf("-f"),
       `${kinds[kind]?.noun ?? kind} ${JSON.stringify(name)}: ${problem}`,

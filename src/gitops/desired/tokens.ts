@@ -27,37 +27,37 @@ export const listIn = <T>({ global }: Run, key: string): readonly T[] => {
 /** Every token of the server, with the teams that the files give it, or none. Problems with the files are reported. */
 export function tokensOf<T extends object>(
   run: Run,
-  given: readonly T[],
+  tokens: readonly T[],
   { kind, noun, keys, by, none }: Tokens<T>,
 ): Thing[] {
   if (!run.global) return [];
   const present = run.current.namesOf(kind);
-  const wanted = new Map<string, T>();
-  for (const [i, one] of given.entries()) {
-    const name = String(one[by]);
+  const tokensByName = new Map<string, T>();
+  for (const [i, token] of tokens.entries()) {
+    const name = String(token[by]);
     const at = placeIn(run, keys, [String(i), by]);
-    if (wanted.has(name)) run.problems.error(at, `the ${noun} ${JSON.stringify(name)} is given twice`);
+    if (tokensByName.has(name)) run.problems.error(at, `the ${noun} ${JSON.stringify(name)} is given twice`);
     else if (!present.includes(name))
       run.problems.error(at, `the server has no ${noun} ${JSON.stringify(name)}: an administrator has to add it first`);
-    wanted.set(name, one);
+    tokensByName.set(name, token);
   }
   return present.map((name) => {
-    const { [by]: _name, ...value } = { ...none, ...wanted.get(name) } as Record<string, unknown>;
+    const { [by]: _name, ...value } = { ...none, ...tokensByName.get(name) } as Record<string, unknown>;
     return thing(kind, null, value, name);
   });
 }
 
 /** Reports names of teams that will not exist after the run. */
 export function checkTeams(run: Run, names: readonly string[], at: Place): void {
-  const known = teamsAfter(run);
+  const teams = teamsAfter(run);
   for (const name of names)
-    if (!known.has(name)) run.problems.error(at, `the team ${JSON.stringify(name)} will not exist`);
+    if (!teams.has(name)) run.problems.error(at, `the team ${JSON.stringify(name)} will not exist`);
 }
 
 export function placeIn({ global }: Run, keys: readonly string[], path: readonly string[]): Place {
   const tree = global?.sections.org_settings?.tree;
   if (!tree) return global!.nameAt;
-  const found = keys.map((key) => placeOf(tree, ["mdm", key, ...path]));
+  const places = keys.map((key) => placeOf(tree, ["mdm", key, ...path]));
   const whole = placeOf(tree, ["mdm"]);
-  return found.find(({ line, column }) => line !== whole.line || column !== whole.column) ?? whole;
+  return places.find(({ line, column }) => line !== whole.line || column !== whole.column) ?? whole;
 }

@@ -11,8 +11,8 @@ export const thing = (kind: Thing["kind"], owner: Owner, value: unknown, name: s
   value: value as Json,
 });
 
-export const overlaid = (schema: z.ZodType, base: unknown, given: unknown): Value =>
-  overlay(schema, base, given) as Value;
+export const overlaid = (schema: z.ZodType, base: unknown, change: unknown): Value =>
+  overlay(schema, base, change) as Value;
 
 /** Empty if there is no such object. */
 export const objectIn = (value: unknown, key: string): Value =>

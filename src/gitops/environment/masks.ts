@@ -63,11 +63,11 @@ export class Masks {
   hide(text: string): string {
     const rest = this.#longIn(text).reduce((left, [long, names]) => left.replaceAll(long, shownOf(names)), text);
     const pattern = this.#compiled();
-    return pattern === null ? rest : rest.replace(pattern, (found) => this.#shownFor(found));
+    return pattern === null ? rest : rest.replace(pattern, (match) => this.#shownFor(match));
   }
 
-  #shownFor(found: string): string {
-    const names = this.#names.get(found.toLowerCase());
+  #shownFor(value: string): string {
+    const names = this.#names.get(value.toLowerCase());
     return names ? shownOf(names) : NOT_SHOWN;
   }
 
@@ -78,9 +78,9 @@ export class Masks {
   /** The variables whose values the text contains. */
   namesIn(text: string): readonly string[] {
     const pattern = this.#compiled();
-    const found = pattern === null ? [] : (text.match(pattern) ?? []);
+    const matches = pattern === null ? [] : (text.match(pattern) ?? []);
     const long = this.#longIn(text).flatMap(([, names]) => names);
-    return [...new Set([...long, ...found.flatMap((one) => this.#names.get(one.toLowerCase()) ?? [])])];
+    return [...new Set([...long, ...matches.flatMap((match) => this.#names.get(match.toLowerCase()) ?? [])])];
   }
 
   /**
@@ -93,7 +93,7 @@ export class Masks {
   }
 
   #hides(text: string, value: string): boolean {
-    const form = formsOf(value).find((one) => text.includes(one));
+    const form = formsOf(value).find((candidate) => text.includes(candidate));
     return form !== undefined && !this.hide(text).includes(form);
   }
 

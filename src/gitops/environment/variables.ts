@@ -77,7 +77,7 @@ class AllowedNames {
 
   constructor(patterns: readonly string[]) {
     this.#names = new Set(patterns);
-    this.#prefixes = patterns.filter((one) => one.endsWith("*")).map((one) => one.slice(0, -1));
+    this.#prefixes = patterns.filter((pattern) => pattern.endsWith("*")).map((pattern) => pattern.slice(0, -1));
   }
   has(name: string): boolean {
     return this.#names.has(name) || this.#prefixes.some((prefix) => name.startsWith(prefix));

@@ -34,7 +34,7 @@ const FRAGMENT_MAX = 1024 * 1024;
 export function exportFiles({
   things,
   defaults,
-  files: given = {},
+  files: configurationFiles = {},
 }: Pick<ConfigurationState, "things" | "defaults" | "files">): ExportedFiles {
   const variables = new Variables();
   const files = new Map<string, string>();
@@ -42,7 +42,7 @@ export function exportFiles({
   const downloads = new Map<string, ExportedDownload>();
   /** The files by the custom variable that they name. */
   const usedIn = new Map<string, string[]>();
-  const objects = new Objects(things, given);
+  const objects = new Objects(things, configurationFiles);
   const writerOf = (file: ScopeKind, owner: Owner, stem: string): Writer => {
     const addFile = (path: string, text: string) => void files.set(path, text);
     const addHostFile = (path: string, text: string) => {
@@ -149,7 +149,7 @@ const listsOf = (writer: Writer): Fields =>
   Object.fromEntries(
     listKinds
       .filter(({ items }) => items.notIn?.[writer.file] === undefined)
-      .map((one) => [one.items.newer ?? one.items.list, itemsOf(writer, one)]),
+      .map((list) => [list.items.newer ?? list.items.list, itemsOf(writer, list)]),
   );
 
 /** The items of a list: inline for a team with few of them, otherwise in files of their own. */
@@ -157,8 +157,8 @@ function itemsOf(writer: Writer, { kind, items }: (typeof listKinds)[number]): J
   const { schema, defaults, list, newer } = items;
   const { objects, owner, stem } = writer;
   const all = objects.all(owner, kind).map(({ name, value }) => {
-    const given = changed(fieldsOf(value), defaults);
-    return newest(schema, { name, ...(items.inFile?.(given) ?? given) });
+    const fields = changed(fieldsOf(value), defaults);
+    return newest(schema, { name, ...(items.inFile?.(fields) ?? fields) });
   });
   const parts = partsOf(all);
   if (all.length === 0 || (owner !== null && parts.length === 1)) return all;

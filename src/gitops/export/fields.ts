@@ -7,8 +7,8 @@ export type Fields = { readonly [key: string]: Json };
 
 export const fieldsOf = (value: Json | undefined): Fields => (isRecord(value) ? value : {});
 
-export const pick = (value: Fields, wanted: (key: string) => boolean): Fields =>
-  Object.fromEntries(Object.entries(value).filter(([key]) => wanted(key)));
+export const pick = (value: Fields, isPicked: (key: string) => boolean): Fields =>
+  Object.fromEntries(Object.entries(value).filter(([key]) => isPicked(key)));
 
 /** The fields that differ from their defaults. */
 export const changed = (value: Fields, defaults: Fields): Fields =>

@@ -10,15 +10,15 @@ import { digest, type NameSecret, type Variable, type Variables } from "./text.t
 export function newest(schema: z.ZodType, value: Json): Json {
   const inner = unwrapped(schema);
   if (inner instanceof z.ZodArray && Array.isArray(value))
-    return value.map((one) => newest(inner.element as z.ZodType, one));
+    return value.map((element) => newest(inner.element as z.ZodType, element));
   if (!(inner instanceof z.ZodObject) || !isRecord(value)) return value;
   const names = new Map(spellingsOf(inner).map(({ key, newer }) => [key, newer]));
   const order = Object.keys(inner.shape);
   return Object.fromEntries(
     Object.entries(value)
-      .map(([key, one]): [string, Json] => {
+      .map(([key, part]): [string, Json] => {
         const field = inner.shape[key] as z.ZodType | undefined;
-        return [names.get(key) ?? key, field ? newest(field, one) : one];
+        return [names.get(key) ?? key, field ? newest(field, part) : part];
       })
       .sort(([a], [b]) => order.indexOf(a) - order.indexOf(b)),
   );
@@ -61,8 +61,8 @@ const frames = new Set(["org_settings", "team_settings", "integrations", "certif
 
 function entryName(value: Json): string | null {
   if (!isRecord(value)) return null;
-  const found = value.name ?? value.domain ?? value.project_key ?? value.group_id;
-  return typeof found === "string" || typeof found === "number" ? String(found) : null;
+  const name = value.name ?? value.domain ?? value.project_key ?? value.group_id;
+  return typeof name === "string" || typeof name === "number" ? String(name) : null;
 }
 
 /** File names for teams: unique, whatever characters the team's name has, and never a path to another folder. */

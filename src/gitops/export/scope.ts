@@ -22,8 +22,8 @@ export class Objects {
   }
 
   all(owner: Owner, kind: string): readonly StateThing[] {
-    const found = this.#things.get(JSON.stringify([owner, kind])) ?? [];
-    return found.sort((a, b) => compareTexts(a.name, b.name));
+    const things = this.#things.get(JSON.stringify([owner, kind])) ?? [];
+    return things.sort((a, b) => compareTexts(a.name, b.name));
   }
 
   /** The content of a file to which a value refers. */
@@ -34,7 +34,7 @@ export class Objects {
   }
 
   /** The value of a kind with one object per owner; null if there is none. */
-  one(owner: Owner, kind: string): Json {
+  singleValue(owner: Owner, kind: string): Json {
     return this.all(owner, kind)[0]?.value ?? null;
   }
 }

@@ -29,9 +29,9 @@ export class Variables {
     const isTaken = this.#taken.has(name) || name.startsWith(SECRET_PREFIX);
     const unique = isTaken ? `${name.replace(SECRET_PREFIX, "")}_${digest(identity).toUpperCase()}` : name;
     this.#taken.add(unique);
-    const made = { name: unique, about, form };
-    this.all.push(made);
-    return made;
+    const variable = { name: unique, about, form };
+    this.all.push(variable);
+    return variable;
   }
 
   /** A variable that the files name as it is. */
@@ -86,10 +86,10 @@ const beginsBlank = /^\n*[ \t]+(?:\n|$)/;
 
 function replaceSecrets(value: Json, path: readonly string[], replace: (path: readonly string[]) => string): Json {
   if (isSecretRef(value)) return replace(path);
-  if (Array.isArray(value)) return value.map((one, i) => replaceSecrets(one, [...path, String(i)], replace));
+  if (Array.isArray(value)) return value.map((part, i) => replaceSecrets(part, [...path, String(i)], replace));
   if (!isRecord(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [key, replaceSecrets(one, [...path, key], replace)]),
+    Object.entries(value).map(([key, part]) => [key, replaceSecrets(part, [...path, key], replace)]),
   );
 }
 

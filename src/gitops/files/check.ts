@@ -60,14 +60,14 @@ function reportUnknown(unknown: UnknownKey, { problems, allowUnknownKeys }: Chec
   const at = placeOf(tree, [...path, key]);
   const entry = entryAt(tree, path, key);
   const called = dotted(name, [...path, entry?.isHidden ? shownKey(key, entry) : key]);
-  const known = entry?.isHidden ? [] : keysAt(schema, path);
-  const other = otherName(key, known);
+  const knownKeys = entry?.isHidden ? [] : keysAt(schema, path);
+  const other = otherName(key, knownKeys);
   const ignored = withoutEffect(path.at(-1), key);
   if (ignored !== undefined) problems.warn(at, `${called} ${ignored}`);
   else if (other !== undefined) problems.error(at, `unknown key ${called}: it is called ${other} here`);
   else {
     const nothing = nothingLike(key);
-    const near = nothing === undefined ? meant(key, known) : undefined;
+    const near = nothing === undefined ? meant(key, knownKeys) : undefined;
     const hint = nothing !== undefined ? `: ${nothing}` : near === undefined ? "" : `; did you mean ${near}?`;
     problems[allowUnknownKeys ? "warn" : "error"](at, `unknown key ${called}${hint}`);
   }
@@ -80,19 +80,19 @@ const followUpOf = (path: Path, code: string): string =>
 
 /** What is wrong only because a key is misspelled: one mistake is one error. */
 function followUpsOf(schema: z.ZodType, issues: readonly z.core.$ZodIssue[], allowUnknownKeys: boolean) {
-  const found = new Set<string>();
+  const followUps = new Set<string>();
   for (const issue of issues) {
     if (issue.code !== "unrecognized_keys") continue;
-    const known = keysAt(schema, issue.path);
+    const knownKeys = keysAt(schema, issue.path);
     for (const key of issue.keys) {
-      const other = otherName(key, known) ?? (allowUnknownKeys ? undefined : meant(key, known));
+      const other = otherName(key, knownKeys) ?? (allowUnknownKeys ? undefined : meant(key, knownKeys));
       if (other === undefined) continue;
       const path = [...issue.path, other];
-      for (const code of ["custom", "missing"]) found.add(followUpOf(path, code));
-      found.add(followUpOf(issue.path, "custom"));
+      for (const code of ["custom", "missing"]) followUps.add(followUpOf(path, code));
+      followUps.add(followUpOf(issue.path, "custom"));
     }
   }
-  return found;
+  return followUps;
 }
 
 export const dotted = (name: string, path: Path): string =>
@@ -111,14 +111,14 @@ const isBare = (value: unknown): boolean => typeof value === "number" || typeof 
 const typeName = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
 
 /** The most similar known key, if at most two of five letters differ. */
-function meant(key: string, known: readonly string[]): string | undefined {
-  const ranked = known
-    .map((one) => ({
-      one,
-      distance: editDistance(key.toLowerCase(), one.toLowerCase()) / Math.max(key.length, one.length),
+function meant(key: string, knownKeys: readonly string[]): string | undefined {
+  const ranked = knownKeys
+    .map((candidate) => ({
+      candidate,
+      distance: editDistance(key.toLowerCase(), candidate.toLowerCase()) / Math.max(key.length, candidate.length),
     }))
     .sort((a, b) => a.distance - b.distance);
-  return ranked[0] !== undefined && ranked[0].distance <= 0.4 ? ranked[0].one : undefined;
+  return ranked[0] !== undefined && ranked[0].distance <= 0.4 ? ranked[0].candidate : undefined;
 }
 
 /** The keys that the schema allows at the path. */
@@ -142,7 +142,9 @@ function unwrapped(schema: unknown): unknown {
   if (schema instanceof z.ZodPipe) return unwrapped(schema.in);
   // Only objects have keys.
   if (schema instanceof z.ZodUnion)
-    return schema.options.map(unwrapped).find((one) => one instanceof z.ZodObject || one instanceof z.ZodArray);
+    return schema.options
+      .map(unwrapped)
+      .find((option) => option instanceof z.ZodObject || option instanceof z.ZodArray);
   return schema;
 }
 

@@ -36,17 +36,17 @@ export function link(
   items: Map<string, readonly PlacedItem<{ readonly name: string }>[]>,
   { problems }: CheckOptions,
 ): void {
-  for (const { kind, items: own } of itemKinds)
-    if (own.linked)
+  for (const { kind, items: definition } of itemKinds)
+    if (definition.linked)
       items.set(
         kind,
-        (items.get(kind) ?? []).map((item) => ({ ...item, value: own.linked!(item, items, problems) })),
+        (items.get(kind) ?? []).map((item) => ({ ...item, value: definition.linked!(item, items, problems) })),
       );
 }
 
 export function collect(scopes: readonly Scope[], options: CheckOptions): CollectedItems {
   const items = new Map<string, readonly PlacedItem<{ readonly name: string }>[]>(
-    itemKinds.map((one) => [one.kind, scopes.flatMap((scope) => itemsOf(scope, one, options))] as const),
+    itemKinds.map((itemKind) => [itemKind.kind, scopes.flatMap((scope) => itemsOf(scope, itemKind, options))] as const),
   );
   checkUniqueNames(items, options);
   link(items, options);
@@ -56,29 +56,29 @@ export function collect(scopes: readonly Scope[], options: CheckOptions): Collec
 /** An item that matches the schema of its kind; otherwise the problems are reported. */
 export function placed(
   { items }: ItemKind,
-  { tree, found, schema = items.schema, file = "" }: Pick<Item, "tree" | "found" | "schema"> & Partial<Item>,
+  { tree, fileFields, schema = items.schema, file = "" }: Pick<Item, "tree" | "fileFields" | "schema"> & Partial<Item>,
   called: string,
   owner: Owner,
   options: CheckOptions,
 ) {
   const checked = check(schema, tree, called, options);
   if (checked === null) return [];
-  const value = (found ? { ...checked, ...found } : checked) as { readonly name: string };
+  const value = (fileFields ? { ...checked, ...fileFields } : checked) as { readonly name: string };
   const item = { value, at: placeOf(tree, ["name"]), owner, file, place: (...path: string[]) => placeOf(tree, path) };
   items.check?.(item, options.problems);
   return [item];
 }
 
-function itemsOf(scope: Scope, one: ItemKind, options: CheckOptions): PlacedItem<{ readonly name: string }>[] {
-  const list = scope.lists[one.kind];
+function itemsOf(scope: Scope, itemKind: ItemKind, options: CheckOptions): PlacedItem<{ readonly name: string }>[] {
+  const list = scope.lists[itemKind.kind];
   if (!list || list.items.length === 0) return [];
-  const { [scope.kind]: refusal } = one.items.notIn ?? {};
+  const { [scope.kind]: refusal } = itemKind.items.notIn ?? {};
   if (refusal) options.problems[refusal.as](list.key, refusal.message);
   if (refusal) return [];
   const owner = ownerOf(scope);
-  return options.problems.checking(listKey(one.kind, owner), () =>
+  return options.problems.checking(listKey(itemKind.kind, owner), () =>
     list.items.flatMap((item, i) =>
-      placed(one, item, `${item.called ?? list.called}.${item.index ?? i}`, owner, options),
+      placed(itemKind, item, `${item.called ?? list.called}.${item.index ?? i}`, owner, options),
     ),
   );
 }

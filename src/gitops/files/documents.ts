@@ -20,13 +20,13 @@ export interface Documents {
 }
 
 type ItemKind = (typeof itemKinds)[number];
-const ofItems = new Map(listKinds.map((one): [string, ItemKind] => [one.kind, one]));
+const ofItems = new Map(listKinds.map((list): [string, ItemKind] => [list.kind, list]));
 const ofSettings = new Map(kindList.flatMap(([, { document }]) => (document ? [[document.kind, document]] : [])));
 /** Documents that other systems of this format know. */
 const refused: Readonly<Record<string, string>> = {
   user_roles: "users cannot be managed with files",
 };
-const known: readonly string[] = [...ofSettings.keys(), ...ofItems.keys(), ...Object.keys(refused)].sort();
+const documentKinds: readonly string[] = [...ofSettings.keys(), ...ofItems.keys(), ...Object.keys(refused)].sort();
 
 /** Keys that no file of the newer format has. */
 const isOlder = (text: string): boolean => /^["']?(apiVersion|kind)["']?[ \t]*:/m.test(text);
@@ -109,9 +109,10 @@ class DocumentReader {
     const { problems } = this.#options;
     const entry = document.entries.get("kind");
     const text = textIn(entry?.value) ?? "";
-    if (known.includes(text.toLowerCase())) return text.toLowerCase();
-    const near = nearest(text.toLowerCase(), known);
-    if (text === "") problems.error(entry?.key ?? document.at, `kind is missing: it is one of ${known.join(", ")}`);
+    if (documentKinds.includes(text.toLowerCase())) return text.toLowerCase();
+    const near = nearest(text.toLowerCase(), documentKinds);
+    if (text === "")
+      problems.error(entry?.key ?? document.at, `kind is missing: it is one of ${documentKinds.join(", ")}`);
     else problems.error(entry!.value.at, `unknown kind ${text}${near ? `; did you mean ${near}?` : ""}`);
     return null;
   }
@@ -132,10 +133,10 @@ class DocumentReader {
 
   #item(list: ItemKind, spec: Mapping): void {
     const isOfTeam = list.items.notIn?.team === undefined;
-    const own = without(spec, [...(isOfTeam ? ["team"] : []), ...(list.items.ignoredInDocuments ?? [])]);
+    const fields = without(spec, [...(isOfTeam ? ["team"] : []), ...(list.items.ignoredInDocuments ?? [])]);
     this.#items
       .get(list.kind)!
-      .push(...placed(list, { tree: own }, "spec", isOfTeam ? this.#ownerOf(spec) : null, this.#options));
+      .push(...placed(list, { tree: fields }, "spec", isOfTeam ? this.#ownerOf(spec) : null, this.#options));
   }
 
   #ownerOf(spec: Mapping): Owner {

@@ -44,12 +44,12 @@ export interface Sources {
 }
 
 export const newSources = (
-  given: Pick<Sources, "environment" | "directory" | "problems"> & Partial<Pick<Sources, "main" | "roots" | "stdin">>,
+  options: Pick<Sources, "environment" | "directory" | "problems"> & Partial<Pick<Sources, "main" | "roots" | "stdin">>,
 ): Sources => ({
   main: new Set(),
-  roots: [given.directory],
+  roots: [options.directory],
   stdin: null,
-  ...given,
+  ...options,
   trees: new Map(),
   globs: new Map(),
   texts: new Map(),
@@ -176,7 +176,14 @@ export interface Item {
   /** Another object that comes with the item: the label of a pack. */
   readonly label?: Tree;
   /** For an item that is a file, or names files: its name and digests, and what its list adds. */
-  readonly found?: { readonly name: string; readonly sha256: string };
+  readonly fileFields?: { readonly name: string; readonly sha256: string };
+}
+
+/** The items of a list, with the place of its key and the list's dotted name. */
+export interface ItemList {
+  readonly items: readonly Item[];
+  readonly key: Place;
+  readonly called: string;
 }
 
 /** The items of a list of labels, policies or queries: inline ones and those of the files in `path` and `paths`. */
@@ -277,7 +284,7 @@ export async function filesNamed(
     problems.error(named, "paths must be a pattern with *, ?, [ or {; use path for a single file");
     return [];
   }
-  return (await matching(text, file, extensions.matched, named, sources)).map((found) => ({ path: found, named }));
+  return (await matching(text, file, extensions.matched, named, sources)).map((match) => ({ path: match, named }));
 }
 
 async function onePath(
@@ -322,14 +329,14 @@ async function matching(
   }
   const key = JSON.stringify([cwd, pattern]);
   const { glob } = await import("tinyglobby");
-  const found = sources.globs.get(key) ?? (await glob(pattern, GLOB(cwd))).sort();
-  sources.globs.set(key, found);
-  if (found.length > MATCHES_MAX) {
-    sources.problems.error(named, `${pattern} matches ${found.length} files: at most ${MATCHES_MAX} are read`);
+  const paths = sources.globs.get(key) ?? (await glob(pattern, GLOB(cwd))).sort();
+  sources.globs.set(key, paths);
+  if (paths.length > MATCHES_MAX) {
+    sources.problems.error(named, `${pattern} matches ${paths.length} files: at most ${MATCHES_MAX} are read`);
     return [];
   }
-  if (found.length === 0) sources.problems.warn(named, `no file matches ${pattern}`);
-  return found.filter((path) => {
+  if (paths.length === 0) sources.problems.warn(named, `no file matches ${pattern}`);
+  return paths.filter((path) => {
     if (extensions.includes(extname(path).toLowerCase())) return true;
     sources.problems.warn(named, `${shownAs(path, sources)} is skipped: it is not ${extensions.join(" or ")}`);
     return false;

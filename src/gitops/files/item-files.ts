@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { textOfUtf8 } from "../../text/utf8.ts";
 import { isServerVariable } from "../environment/variables.ts";
 import type { SectionName } from "../schema/sections.ts";
-import { filesNamed, type Item, readBytes, type Sources, shownAs } from "./include.ts";
+import { filesNamed, type Item, type ItemList, readBytes, type Sources, shownAs } from "./include.ts";
 import type { Place } from "./problems.ts";
 import {
   customVariablesIn,
@@ -33,14 +33,8 @@ export interface ItemFiles {
   readonly beside?: Readonly<Record<string, readonly string[]>>;
   /** Added to the value of the item of this file. */
   more?(path: string): Readonly<Record<string, string>>;
-  /** The name of the object. `given` is its name in the list, if there is one. Throws an error with the reason. */
-  nameOf(path: string, content: Buffer, given: string | null): Promise<string>;
-}
-
-interface FoundItems {
-  readonly items: readonly Item[];
-  readonly key: Place;
-  readonly called: string;
+  /** The name of the object. `listedName` is its name in the list, if there is one. Throws an error with the reason. */
+  nameOf(path: string, content: Buffer, listedName: string | null): Promise<string>;
 }
 
 /** The items of all these lists. Null if there is none. What has another form is reported when the section is checked. */
@@ -48,8 +42,8 @@ export async function readItemFiles(
   sectionOf: (name: SectionName) => { readonly tree: Tree | null; readonly file: string } | undefined,
   all: readonly ItemFiles[],
   sources: Sources,
-): Promise<FoundItems | null> {
-  const lists: FoundItems[] = [];
+): Promise<ItemList | null> {
+  const lists: ItemList[] = [];
   for (const files of all) {
     const section = sectionOf(files.section);
     const list = section ? await readList(section, files, sources) : null;
@@ -63,14 +57,16 @@ async function readList(
   { tree, file }: { readonly tree: Tree | null; readonly file: string },
   files: ItemFiles,
   sources: Sources,
-): Promise<FoundItems | null> {
+): Promise<ItemList | null> {
   const list = listIn(tree, files);
   if (files.isSingle) return list && readOne(list, file, files, sources);
   if (list?.entry.value.kind !== "list") return null;
   const items: Item[] = [];
   for (const [index, item] of list.entry.value.items.entries())
     if (item.kind === "map")
-      items.push(...(await itemsOf(item, file, files, sources)).map((one) => ({ ...one, index, called: list.called })));
+      items.push(
+        ...(await itemsOf(item, file, files, sources)).map((match) => ({ ...match, index, called: list.called })),
+      );
   return { items, key: list.entry.key, called: list.called };
 }
 
@@ -80,12 +76,12 @@ async function readOne(
   file: string,
   files: ItemFiles,
   sources: Sources,
-): Promise<FoundItems> {
+): Promise<ItemList> {
   const { key, value } = entry;
   const isGiven = value.kind === "leaf" && typeof value.value === "string" && value.value.trim() !== "";
   const item: Mapping = { kind: "map", entries: new Map([["path", entry]]), at: value.at };
   const items = isGiven ? await itemsOf(item, file, files, sources) : [];
-  return { items: items.map((one) => ({ ...one, called })), key, called };
+  return { items: items.map((match) => ({ ...match, called })), key, called };
 }
 
 function listIn(tree: Tree | null, { section, keys }: ItemFiles): { entry: Entry; called: string } | null {
@@ -93,7 +89,7 @@ function listIn(tree: Tree | null, { section, keys }: ItemFiles): { entry: Entry
   const called: string[] = [section];
   for (const spellings of keys) {
     const inner: Tree | null | undefined = at ? at.value : tree;
-    const key = inner?.kind === "map" ? spellings.find((one) => inner.entries.has(one)) : undefined;
+    const key = inner?.kind === "map" ? spellings.find((spelling) => inner.entries.has(spelling)) : undefined;
     if (inner?.kind !== "map" || key === undefined) return null;
     at = inner.entries.get(key)!;
     called.push(key);
@@ -105,7 +101,7 @@ async function itemsOf(item: Mapping, file: string, files: ItemFiles, sources: S
   if (!item.entries.has("path") && !item.entries.has("paths")) return [];
   const { extensions } = files;
   const named = item.entries.get("display_name");
-  const given = textIn(named?.value)?.trim() || null;
+  const listedName = textIn(named?.value)?.trim() || null;
   const items: Item[] = [];
   const beside = await besideOf(item, file, files, sources);
   for (const { path, named: at } of await filesNamed(item, file, { matched: extensions, named: extensions }, sources)) {
@@ -119,15 +115,15 @@ async function itemsOf(item: Mapping, file: string, files: ItemFiles, sources: S
     );
     const content = files.hasUnixLines ? Buffer.from((textOfBytes(whole) ?? "").replaceAll("\r\n", "\n")) : whole;
     try {
-      const name = await files.nameOf(path, content, given);
+      const name = await files.nameOf(path, content, listedName);
       // A name in the file may contain a value in another spelling.
-      const before = variables.length > 0 ? await files.nameOf(path, bytes, given).catch(() => null) : name;
+      const before = variables.length > 0 ? await files.nameOf(path, bytes, listedName).catch(() => null) : name;
       if (before !== name) sources.environment.masks.addDerived(variables, name);
       const sha256 = keptDigest({ content, variables }, sources);
       items.push({
         tree: item,
         file: path,
-        found: { ...files.adds, ...files.more?.(path), ...beside, name: name.trim(), sha256 },
+        fileFields: { ...files.adds, ...files.more?.(path), ...beside, name: name.trim(), sha256 },
       });
     } catch (error) {
       const shown = shownAs(path, sources);
@@ -158,10 +154,10 @@ async function besideOf(item: Mapping, file: string, files: ItemFiles, sources: 
     const entry = item.entries.get(key);
     if (entry === undefined || plain(entry.value) === null) continue;
     const named = { ...item, entries: new Map([["path", entry]]) };
-    const [found] = await filesNamed(named, file, { matched: extensions, named: extensions }, sources);
-    const bytes = found && (await readBytes(found.path, found.named, sources));
+    const [namedFile] = await filesNamed(named, file, { matched: extensions, named: extensions }, sources);
+    const bytes = namedFile && (await readBytes(namedFile.path, namedFile.named, sources));
     if (!bytes) continue;
-    digests[`${key}_sha256`] = keptDigest(withVariables(bytes, found.path, files, sources), sources);
+    digests[`${key}_sha256`] = keptDigest(withVariables(bytes, namedFile.path, files, sources), sources);
   }
   return digests;
 }

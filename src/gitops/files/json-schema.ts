@@ -83,18 +83,18 @@ export function fileSchema(): Record<string, unknown> {
 }
 
 /** The definitions in use. Keys that must be empty do not count. */
-function reached(from: unknown, definitions: Node, found: Node = {}): Node {
-  if (Array.isArray(from)) for (const one of from) reached(one, definitions, found);
+function reached(from: unknown, definitions: Node, used: Node = {}): Node {
+  if (Array.isArray(from)) for (const element of from) reached(element, definitions, used);
   else if (typeof from === "object" && from !== null)
     for (const [key, value] of Object.entries(from)) {
       const name = key === "$ref" ? String(value).slice("#/definitions/".length) : "";
-      if (name === "") reached(value, definitions, found);
-      else if (!Object.hasOwn(found, name)) {
-        found[name] = definitions[name];
-        reached(found[name], definitions, found);
+      if (name === "") reached(value, definitions, used);
+      else if (!Object.hasOwn(used, name)) {
+        used[name] = definitions[name];
+        reached(used[name], definitions, used);
       }
     }
-  return found;
+  return used;
 }
 
 const anyCase = (text: string): string => text.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
@@ -185,7 +185,9 @@ function withVariables(node: unknown): unknown {
   const { type, description, ...rest } = node as Node;
   const types = [type ?? []].flat();
   const isScalar =
-    types.some((one) => ["integer", "number", "boolean"].includes(one as string)) || "enum" in rest || "const" in rest;
+    types.some((candidate) => ["integer", "number", "boolean"].includes(candidate as string)) ||
+    "enum" in rest ||
+    "const" in rest;
   const isNarrow = types.includes("string") && Object.keys(rest).some((key) => key !== "maxLength");
   if (isScalar || isNarrow)
     return {

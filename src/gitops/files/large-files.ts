@@ -65,9 +65,9 @@ async function* download(url: string, start: number): AsyncGenerator<Uint8Array>
     throw new Error(`cannot be downloaded: the server replied with ${reply.status}`);
   let skipped = reply.status === 206 ? start : 0;
   for await (const chunk of reply.body) {
-    const own = chunk.subarray(Math.min(start - skipped, chunk.length));
-    skipped += chunk.length - own.length;
-    if (own.length > 0) yield own;
+    const tail = chunk.subarray(Math.min(start - skipped, chunk.length));
+    skipped += chunk.length - tail.length;
+    if (tail.length > 0) yield tail;
   }
 }
 

@@ -86,9 +86,9 @@ class PackReader {
     return { queries: [...entries].flatMap(([name, entry]) => this.#query(name, entry, label !== null)), label };
   }
 
-  #warnOf({ entries }: Mapping, known: ReadonlySet<string>): void {
+  #warnOf({ entries }: Mapping, knownKeys: ReadonlySet<string>): void {
     for (const [key, { key: at }] of entries)
-      if (!known.has(key)) this.#problems.warn(at, `${key} is ignored: queries have nothing like it`);
+      if (!knownKeys.has(key)) this.#problems.warn(at, `${key} is ignored: queries have nothing like it`);
   }
 
   get #labelName(): string {
@@ -100,7 +100,7 @@ class PackReader {
     const entry = this.#tree.entries.get("discovery");
     const value = entry && plain(entry.value);
     if (entry === undefined || value === null || (Array.isArray(value) && value.length === 0)) return null;
-    if (!Array.isArray(value) || !value.every((one) => typeof one === "string")) {
+    if (!Array.isArray(value) || !value.every((query) => typeof query === "string")) {
       this.#problems.error(entry.value.at, "discovery must be a list of queries");
       return null;
     }
@@ -118,10 +118,13 @@ class PackReader {
       return [];
     }
     this.#warnOf(tree, QUERY_KEYS);
-    const given = plain(tree) as Readonly<Record<string, unknown>>;
-    const own = textIn(tree.entries.get("platform")?.value) ?? "";
-    const platform = this.#platform(own || this.#text("platform"), tree.entries.get("platform")?.value.at ?? key);
-    const { description, value, snapshot, removed, interval = DEFAULT_INTERVAL, version, query } = given;
+    const spec = plain(tree) as Readonly<Record<string, unknown>>;
+    const platformText = textIn(tree.entries.get("platform")?.value) ?? "";
+    const platform = this.#platform(
+      platformText || this.#text("platform"),
+      tree.entries.get("platform")?.value.at ?? key,
+    );
+    const { description, value, snapshot, removed, interval = DEFAULT_INTERVAL, version, query } = spec;
     const fields = {
       name: `${this.#name}/${name}`,
       query: typeof query === "string" ? trimmed(query) : query,
@@ -141,16 +144,16 @@ class PackReader {
   }
 
   #platform(words: string, at: Place): string {
-    const found = words
+    const listed = words
       .toLowerCase()
       .split(",")
       .map((word) => word.trim())
       .filter((word) => word !== "");
-    const unknown = found.find((word) => !Object.hasOwn(platformsByWord, word));
-    if (unknown !== undefined && found.length === 1)
+    const unknown = listed.find((word) => !Object.hasOwn(platformsByWord, word));
+    if (unknown !== undefined && listed.length === 1)
       this.#problems.warn(at, `the platform ${unknown} has no hosts here`);
-    const all = found.map((word) => platformsByWord[word] ?? word);
-    return all.includes("") ? "" : [...new Set(all.flatMap((one) => one.split(",")))].join(",");
+    const all = listed.map((word) => platformsByWord[word] ?? word);
+    return all.includes("") ? "" : [...new Set(all.flatMap((group) => group.split(",")))].join(",");
   }
 
   /** An object whose values have the places of those in the file. */
@@ -170,12 +173,12 @@ const isTrue = (value: unknown): boolean => value === true || value === "true";
 const isFalse = (value: unknown): boolean => value === false || value === "false";
 
 function treeOf(value: unknown, at: Place): Tree {
-  if (Array.isArray(value)) return { kind: "list", items: value.map((one) => treeOf(one, at)), at };
+  if (Array.isArray(value)) return { kind: "list", items: value.map((element) => treeOf(element, at)), at };
   if (typeof value === "object" && value !== null)
     return {
       kind: "map",
       entries: new Map(
-        Object.entries(value).map(([key, one]) => [key, { key: at, value: treeOf(one, at), isHidden: false }]),
+        Object.entries(value).map(([key, member]) => [key, { key: at, value: treeOf(member, at), isHidden: false }]),
       ),
       at,
     };

@@ -13,12 +13,12 @@ export type Value = Readonly<Record<string, unknown>>;
  * maps are
  * replaced. Fields that `base` does not have are not stored by the server.
  */
-export function overlay(schema: z.ZodType, base: unknown, given: unknown): unknown {
-  if (given === undefined || given === null) return base;
+export function overlay(schema: z.ZodType, base: unknown, change: unknown): unknown {
+  if (change === undefined || change === null) return base;
   const inner = unwrapped(schema);
-  if (!(inner instanceof z.ZodObject) || !isRecord(given) || !isRecord(base)) return given;
+  if (!(inner instanceof z.ZodObject) || !isRecord(change) || !isRecord(base)) return change;
   const result: Record<string, unknown> = { ...base };
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of Object.entries(change)) {
     const field = inner.shape[key] as z.ZodType | undefined;
     if (field && Object.hasOwn(base, key)) result[key] = overlay(field, base[key], value);
   }
@@ -33,15 +33,15 @@ export function respelled(schema: z.ZodType, value: unknown, tree: Tree, name: s
     const inner = unwrapped(at);
     if (!(inner instanceof z.ZodObject) || !isRecord(part)) return part;
     const result: Record<string, unknown> = {};
-    for (const [key, one] of Object.entries(part))
-      result[key] = walk(inner.shape[key] as z.ZodType, one, [...path, key]);
+    for (const [key, field] of Object.entries(part))
+      result[key] = walk(inner.shape[key] as z.ZodType, field, [...path, key]);
     for (const { key, older, newer } of spellingsOf(inner)) {
       if (isGiven(result[older]))
         sayOlder(options, tree, name, { from: [...path, older], to: [...path, newer] }, isGiven(result[newer]));
-      const given = result[newer] ?? result[older];
+      const spelled = result[newer] ?? result[older];
       delete result[older];
       delete result[newer];
-      if (given !== undefined) result[key] = given;
+      if (spelled !== undefined) result[key] = spelled;
     }
     return result;
   }

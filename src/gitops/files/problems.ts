@@ -45,15 +45,15 @@ export class Problems {
   /** Marks the list if reading it finds an error. */
   async reading<T>(list: string, read: () => Promise<T>): Promise<T> {
     const before = this.#errors;
-    const found = await read();
+    const content = await read();
     if (this.#errors > before) this.markIncomplete(list);
-    return found;
+    return content;
   }
   checking<T>(list: string, check: () => T): T {
     const before = this.#errors;
-    const found = check();
+    const checked = check();
     if (this.#errors > before) this.markIncomplete(list);
-    return found;
+    return checked;
   }
 
   error(at: Place, message: string): void {
@@ -68,8 +68,8 @@ export class Problems {
   }
 
   // A fragment that several files include is read for each of them, but its problems are reported once.
-  #add(severity: Problem["severity"], { file, line, column }: Place, given: string): void {
-    const message = this.about(file, given);
+  #add(severity: Problem["severity"], { file, line, column }: Place, text: string): void {
+    const message = this.about(file, text);
     const key = JSON.stringify([file, line, column, message]);
     if (this.#reported.has(key)) return;
     this.#reported.add(key);

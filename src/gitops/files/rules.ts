@@ -81,8 +81,8 @@ export function checkControls(value: Value, report: Report): void {
   }
   for (const key of appleUpdates) checkUpdates(part(value, key), key, report);
   const { deadline_days: deadline, grace_period_days: grace } = part(value, "windows_updates");
-  const given = [deadline, grace].filter((days) => days !== undefined && days !== null);
-  if (given.length === 1) report("windows_updates", "deadline_days and grace_period_days must be given together");
+  const periods = [deadline, grace].filter((days) => days !== undefined && days !== null);
+  if (periods.length === 1) report("windows_updates", "deadline_days and grace_period_days must be given together");
   const migration = part(value, "macos_migration");
   const mode = text(migration, "mode");
   if (!["", "voluntary", "forced"].includes(mode)) report("macos_migration.mode", "must be voluntary or forced");

@@ -4,7 +4,7 @@ import { nearest } from "../../text/nearest.ts";
 import { itemKinds, kindList, listKinds, softwareLists } from "../kinds.ts";
 import { type ScopeKind, type SectionName, sectionNames } from "../schema/sections.ts";
 import { ownerOf } from "./collect.ts";
-import { absolute, type Item, listItems, readTree, type Sources, section, shownAs } from "./include.ts";
+import { absolute, type ItemList, listItems, readTree, type Sources, section, shownAs } from "./include.ts";
 import { readItemFiles } from "./item-files.ts";
 import { listKey, listsOf, type Place, startOf } from "./problems.ts";
 import { type NamedFile, readSectionFile } from "./section-files.ts";
@@ -19,12 +19,6 @@ export interface Section {
   readonly file: string;
   readonly key: Place;
   /** The key as spelled in the file. */
-  readonly called: string;
-}
-
-interface ItemList {
-  readonly items: readonly Item[];
-  readonly key: Place;
   readonly called: string;
 }
 
@@ -86,37 +80,39 @@ async function readScope(path: string, sources: Sources): Promise<Scope | null> 
   for (const name of sectionNames) {
     const entry = entries.get(name);
     if (!entry) continue;
-    const found = await section(entry, whole, sources);
-    if (found) sections[name] = { ...found, key: entry.key, called: calledIn(root, name) };
+    const body = await section(entry, whole, sources);
+    if (body) sections[name] = { ...body, key: entry.key, called: calledIn(root, name) };
   }
   const lists: Partial<Record<string, ItemList>> = {};
   for (const { kind, items } of listKinds) {
     const entry = entries.get(items.list);
     if (!entry) continue;
     const called = calledIn(root, items.list);
-    const found = await listItems(entry.value, whole, called, sources, items.inPacks === "content");
-    lists[kind] = { items: found, key: entry.key, called };
+    const listed = await listItems(entry.value, whole, called, sources, items.inPacks === "content");
+    lists[kind] = { items: listed, key: entry.key, called };
   }
   addLabels(lists, identity.kind, sources);
   for (const { kind, items } of itemKinds) {
     const { files } = items;
-    const found = files
+    const list = files
       ? await problems.reading(listKey(kind, owner), () => readItemFiles((name) => sections[name], files, sources))
       : null;
-    if (found) lists[kind] = found;
+    if (list) lists[kind] = list;
   }
   const named: Partial<Record<string, NamedFile>> = {};
   for (const [kind, { file }] of kindList) {
-    const found = file ? await readSectionFile((name) => sections[name], file, sources) : null;
-    if (found) named[kind] = found;
+    const namedFile = file ? await readSectionFile((name) => sections[name], file, sources) : null;
+    if (namedFile) named[kind] = namedFile;
   }
   const software = identity.kind === "global" ? undefined : entries.get("software");
   if (software) {
-    const keys = softwareLists.flatMap(([, some]) => some.map(({ key }) => key));
+    const keys = softwareLists.flatMap(([, kindLists]) => kindLists.map(({ key }) => key));
     checkSoftwareKeys(software, keys, sources);
-    for (const [kind, some] of softwareLists) {
-      const found = await problems.reading(listKey(kind, owner), () => readSoftware(software, whole, some, sources));
-      if (found) lists[kind] = found;
+    for (const [kind, kindLists] of softwareLists) {
+      const list = await problems.reading(listKey(kind, owner), () =>
+        readSoftware(software, whole, kindLists, sources),
+      );
+      if (list) lists[kind] = list;
     }
   }
   const org = sections.org_settings;
@@ -173,23 +169,23 @@ const calledIn = ({ entries }: Mapping, name: string): string =>
 
 /** The entries under the names that are used in this code. */
 function topLevel({ entries }: Mapping, { problems }: Sources): Map<string, Entry> {
-  const found = new Map<string, Entry>();
+  const byName = new Map<string, Entry>();
   for (const [key, entry] of entries) {
-    if (topLevelKeys.includes(key)) found.set(key, entry);
+    if (topLevelKeys.includes(key)) byName.set(key, entry);
     else {
       const near = entry.isHidden ? undefined : nearest(key, topLevelKeys);
       problems.error(entry.key, `unknown key ${shownKey(key, entry)}${near ? `; did you mean ${near}?` : ""}`);
     }
   }
   for (const [newer, older] of Object.entries(spellings)) {
-    const both = [found.get(newer), found.get(older)];
+    const both = [byName.get(newer), byName.get(older)];
     if (both[0] && both[1])
       problems.error(both[1].key, `${older} and ${newer} are the same setting: give only one of them`);
     else if (both[1]) problems.warn(both[1].key, `${older} is an older name of ${newer}`);
-    if (both[0]) found.set(older, both[0]);
-    found.delete(newer);
+    if (both[0]) byName.set(older, both[0]);
+    byName.delete(newer);
   }
-  return found;
+  return byName;
 }
 
 function identify(
@@ -276,10 +272,10 @@ function uniqueTeams(scopes: readonly Scope[], { problems }: Sources): void {
 
 /** At most one of the global file and the no-team file has values for hosts without a team; in neither, the defaults apply. */
 function oneControls(first: Scope, noTeam: Scope | undefined, { problems }: Sources): void {
-  const given = [first, noTeam].flatMap((scope) => scope?.sections.controls ?? []);
+  const controls = [first, noTeam].flatMap((scope) => scope?.sections.controls ?? []);
   const isEmpty = ({ tree }: Section) => tree === null || (tree.kind === "leaf" && tree.value === null);
-  for (const section of given.filter(isEmpty))
+  for (const section of controls.filter(isEmpty))
     problems.warn(section.key, "controls is empty: the defaults apply, and nothing is kept that controls could list");
-  const [, second] = given.filter((section) => !isEmpty(section));
+  const [, second] = controls.filter((section) => !isEmpty(section));
   if (second) problems.error(second.key, `controls are also in ${first.file}: only one of the two files may have them`);
 }

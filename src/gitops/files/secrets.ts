@@ -86,18 +86,19 @@ export class SecretTexts {
     return ref;
   }
 
-  #taken(given: unknown, tree: Tree, path: readonly string[], name: string): unknown {
-    if (typeof given === "string") return this.#take(given, tree, path, [name, ...path].join("."));
-    if (given !== null && given !== undefined)
+  #taken(value: unknown, tree: Tree, path: readonly string[], name: string): unknown {
+    if (typeof value === "string") return this.#take(value, tree, path, [name, ...path].join("."));
+    if (value !== null && value !== undefined)
       this.#problems.error(placeOf(tree, path), `${[name, ...path].join(".")}: a secret must be a string`);
-    return given;
+    return value;
   }
 }
 
 /** A copy with the value at the path replaced; an unchanged copy if the path does not exist. */
 function replaced(value: unknown, [key, ...rest]: readonly string[], by: (old: unknown) => unknown): unknown {
   if (key === undefined) return by(value);
-  if (Array.isArray(value)) return value.map((one, i) => (i === Number(key) ? replaced(one, rest, by) : one));
+  if (Array.isArray(value))
+    return value.map((element, i) => (i === Number(key) ? replaced(element, rest, by) : element));
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return value;
   return { ...value, [key]: replaced((value as Record<string, unknown>)[key], rest, by) };
 }

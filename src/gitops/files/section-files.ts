@@ -31,18 +31,18 @@ export async function readSectionFile(
   { section, keys, extensions, takesUrl, read }: SectionFile,
   sources: Sources,
 ): Promise<NamedFile | null> {
-  const found = sectionOf(section);
-  let at: Tree | null | undefined = found?.tree;
+  const root = sectionOf(section);
+  let at: Tree | null | undefined = root?.tree;
   for (const spellings of keys) {
     if (at?.kind !== "map") return null;
     const { entries } = at;
-    const key = spellings.find((one) => entries.has(one));
+    const key = spellings.find((spelling) => entries.has(spelling));
     at = key === undefined ? null : entries.get(key)!.value;
   }
-  if (!found || at?.kind !== "leaf" || typeof at.value !== "string" || at.value.trim() === "") return null;
+  if (!root || at?.kind !== "leaf" || typeof at.value !== "string" || at.value.trim() === "") return null;
   const text = at.value.trim();
   const { problems } = sources;
-  const path = takesUrl && isUrl(text) ? text : resolve(dirname(found.file), text);
+  const path = takesUrl && isUrl(text) ? text : resolve(dirname(root.file), text);
   const [secret] = path === text ? sources.environment.masks.namesIn(text) : [];
   if (secret !== undefined) {
     problems.error(

@@ -29,12 +29,12 @@ export function sectionValues(scope: Scope, secrets: SecretTexts, options: Check
   if (ignored && !schemaOf("agent_options", scope.kind))
     problems.warn(ignored.key, "agent_options are ignored in the file of hosts without a team");
   return {
-    settings: readSection(scope, settingsOf(scope.kind), options, (found, tree, called) => {
-      rulesOfSettings[scope.kind](found, reporterOf(tree, called, problems));
-      return secrets.ofSettings(found, tree, called);
+    settings: readSection(scope, settingsOf(scope.kind), options, (value, tree, called) => {
+      rulesOfSettings[scope.kind](value, reporterOf(tree, called, problems));
+      return secrets.ofSettings(value, tree, called);
     }),
-    controls: readSection(scope, "controls", options, (found, tree, called) =>
-      wholeControls(found, tree, called, options),
+    controls: readSection(scope, "controls", options, (value, tree, called) =>
+      wholeControls(value, tree, called, options),
     ),
     agentOptions: readSection(scope, "agent_options", options),
   };
@@ -44,15 +44,15 @@ function readSection(
   { kind, sections }: Scope,
   name: SectionName,
   options: CheckOptions,
-  complete = (found: Value, _tree: Tree, _called: string) => found,
+  complete = (value: Value, _tree: Tree, _called: string) => value,
 ): Value | null | undefined {
   const section = sections[name];
   const schema = schemaOf(name, kind);
   if (!section || !schema) return undefined;
   const { tree, called } = section;
   if (tree === null || (tree.kind === "leaf" && tree.value === null)) return null;
-  const found = checked(schema, tree, called, options);
-  return found && complete(found, tree, called);
+  const value = checked(schema, tree, called, options);
+  return value && complete(value, tree, called);
 }
 
 /** The value under the server's spellings; null, with the problems reported, if it does not match. */
@@ -61,8 +61,8 @@ export function checked(schema: z.ZodType, tree: Tree, called: string, options: 
   return value === null ? null : (respelled(schema, value, tree, called, options) as Value);
 }
 
-export function wholeControls(found: Value, tree: Tree, called: string, options: CheckOptions): Value {
-  let value = found;
+export function wholeControls(input: Value, tree: Tree, called: string, options: CheckOptions): Value {
+  let value = input;
   for (const { setting, key, isOlder } of movedSettings) {
     const older = valueAt(value, setting) ?? undefined;
     const newer = valueAt(value, key) ?? undefined;

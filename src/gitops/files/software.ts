@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { nearest } from "../../text/nearest.ts";
 import { isRecord } from "../../text/record.ts";
 import { otherName } from "../schema/other-names.ts";
-import { type Item, readBytes, readTree, type Sources, shownAs } from "./include.ts";
+import { type Item, type ItemList, readBytes, readTree, type Sources, shownAs } from "./include.ts";
 import { takeVariables, textOfBytes, withoutMark } from "./item-files.ts";
 import type { Place } from "./problems.ts";
 import { type Entry, type Mapping, plain, shownKey, type Tree } from "./tree.ts";
@@ -39,15 +39,9 @@ export interface SoftwareList {
   /** Items may be in files of their own, or scripts. */
   readonly hasPaths?: true;
   /** The name of the object. Empty if the item does not match the schema. */
-  nameOf(given: Readonly<Record<string, unknown>>): string;
+  nameOf(fields: Readonly<Record<string, unknown>>): string;
   /** Added to the value of an item, before what is read from its files. */
-  of(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
-}
-
-interface FoundItems {
-  readonly items: readonly Item[];
-  readonly key: Place;
-  readonly called: string;
+  of(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
 }
 
 const isText = (tree: Tree | undefined): tree is Tree & { readonly value: string } =>
@@ -75,7 +69,7 @@ export async function readSoftware(
   file: string,
   lists: readonly SoftwareList[],
   sources: Sources,
-): Promise<FoundItems | null> {
+): Promise<ItemList | null> {
   if (value.kind !== "map") return null;
   const items: Item[] = [];
   let key: Place | null = null;
@@ -113,8 +107,8 @@ class Reader {
       const sha256 = await this.#keep(target, path.at, "file");
       return [await this.#item(tree, file, { name: basename(target), sha256, from: target, isScript: true })];
     }
-    const known = [...YAML, ...SCRIPTS].join(", ");
-    this.#sources.problems.error(path.at, `${path.value}: unsupported extension, it must be one of ${known}`);
+    const extensions = [...YAML, ...SCRIPTS].join(", ");
+    this.#sources.problems.error(path.at, `${path.value}: unsupported extension, it must be one of ${extensions}`);
     return [];
   }
 
@@ -129,20 +123,20 @@ class Reader {
         problems.error(at, `${key} cannot be used with a file with several packages: write it to each of them`);
     }
     const items: Item[] = [];
-    for (const one of packages) {
-      if (one.kind !== "map") {
-        problems.error(one.at, "a package must be an object");
+    for (const node of packages) {
+      if (node.kind !== "map") {
+        problems.error(node.at, "a package must be an object");
         continue;
       }
-      if (one.entries.has("path"))
-        problems.error(one.entries.get("path")!.key, "nested paths: an included file cannot include another by path");
-      items.push(await this.#item(this.#merged(one, beside), file, { from: file }));
+      if (node.entries.has("path"))
+        problems.error(node.entries.get("path")!.key, "nested paths: an included file cannot include another by path");
+      items.push(await this.#item(this.#merged(node, beside), file, { from: file }));
     }
     return items;
   }
 
-  #merged(one: Mapping, beside: Mapping): Mapping {
-    const entries = new Map(one.entries);
+  #merged(item: Mapping, beside: Mapping): Mapping {
+    const entries = new Map(item.entries);
     for (const [key, entry] of beside.entries) {
       if (key === "path" || !BESIDE.includes(key)) continue;
       const before = entries.get(key);
@@ -153,10 +147,10 @@ class Reader {
         );
       else entries.set(key, entry);
     }
-    return { ...one, entries };
+    return { ...item, entries };
   }
 
-  async #item(tree: Tree, file: string, found: Readonly<Record<string, unknown>>): Promise<Item> {
+  async #item(tree: Tree, file: string, fileFields: Readonly<Record<string, unknown>>): Promise<Item> {
     const texts: Record<string, string> = {};
     for (const key of [...TEXTS, ICON]) {
       const path = tree.kind === "map" ? tree.entries.get(key)?.value : undefined;
@@ -172,12 +166,12 @@ class Reader {
         ? await this.#queryOf(target, inner.at)
         : await this.#keep(target, inner.at, key === QUERY ? "query" : key === "configuration" ? "file" : "script");
     }
-    const given = valueFor(this.#list.schema, tree, this.#sources.problems);
-    const name = isRecord(given) ? this.#list.nameOf(given) : "";
+    const itemValue = valueFor(this.#list.schema, tree, this.#sources.problems);
+    const name = isRecord(itemValue) ? this.#list.nameOf(itemValue) : "";
     return {
       tree,
       file,
-      found: { name, sha256: "", ...this.#list.of(isRecord(given) ? given : {}), ...texts, ...found },
+      fileFields: { name, sha256: "", ...this.#list.of(isRecord(itemValue) ? itemValue : {}), ...texts, ...fileFields },
     };
   }
 
@@ -185,8 +179,8 @@ class Reader {
   async #queryOf(path: string, named: Place): Promise<string> {
     const tree = await readTree(path, named, this.#sources);
     if (tree === null) return "";
-    const given = plain(tree);
-    const objects = Array.isArray(given) ? given : [given];
+    const parsed = plain(tree);
+    const objects = Array.isArray(parsed) ? parsed : [parsed];
     const query = objects.length === 1 && isRecord(objects[0]) ? objects[0].query : undefined;
     if (typeof query === "string" && query.trim() !== "") return this.#digestOf(query, "query");
     this.#sources.problems.error(named, `${shownAs(path, this.#sources)} must have one query, under the key query`);

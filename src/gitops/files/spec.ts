@@ -18,7 +18,7 @@ export interface Spec {
   readonly settings: Value;
 }
 
-export const teamNameOf = (given: unknown): string => String(given).normalize("NFC").trim();
+export const teamNameOf = (name: unknown): string => String(name).normalize("NFC").trim();
 
 export interface Reading {
   readonly secrets: SecretTexts;

@@ -101,10 +101,10 @@ export function substitute(
       return { before: result.slice(piece.at, offset), rest: result.slice(offset, piece.end) };
     },
     variablesIn(start, end) {
-      const found: UsedVariable[] = [];
+      const variables: UsedVariable[] = [];
       for (let i = indexAt(pieces, start); i < pieces.length && pieces[i]!.at < Math.max(end, start + 1); i++)
-        if (pieces[i]?.variable && pieces[i]!.end > start) found.push(pieces[i]!.variable!);
-      return found;
+        if (pieces[i]?.variable && pieces[i]!.end > start) variables.push(pieces[i]!.variable!);
+      return variables;
     },
     used: pieces.flatMap(({ variable }) => variable ?? []),
   };

@@ -218,15 +218,15 @@ class Reader {
   }
 
   #heightOf(tree: Tree): number {
-    const known = this.#heights.get(tree);
-    if (known !== undefined) return known;
+    const cached = this.#heights.get(tree);
+    if (cached !== undefined) return cached;
     const inner =
       tree.kind === "list"
         ? tree.items
         : tree.kind === "map"
           ? [...tree.entries.values()].map(({ value }) => value)
           : [];
-    const height = inner.reduce((most, one) => Math.max(most, 1 + this.#heightOf(one)), 0);
+    const height = inner.reduce((most, child) => Math.max(most, 1 + this.#heightOf(child)), 0);
     this.#heights.set(tree, height);
     return height;
   }
@@ -332,9 +332,9 @@ export const textIn = (tree: Tree | undefined): string | null =>
 export function plain(tree: Tree): unknown {
   if (tree.kind === "leaf") return tree.value;
   if (tree.kind === "list") return tree.items.map(plain);
-  const made: Record<string, unknown> = {};
-  for (const [key, { value }] of tree.entries) defineOwn(made, key, plain(value));
-  return made;
+  const record: Record<string, unknown> = {};
+  for (const [key, { value }] of tree.entries) defineOwn(record, key, plain(value));
+  return record;
 }
 
 /** The place of the part at the path, or of the nearest part around it. */

@@ -14,9 +14,9 @@ export function valueFor(schema: unknown, tree: Tree, problems: Problems): unkno
     const element = inner instanceof z.ZodArray ? inner.element : undefined;
     return tree.items.map((item) => valueFor(element, item, problems));
   }
-  const made: Record<string, unknown> = {};
-  for (const [key, { value }] of tree.entries) defineOwn(made, key, valueFor(fieldOf(inner, key), value, problems));
-  return made;
+  const record: Record<string, unknown> = {};
+  for (const [key, { value }] of tree.entries) defineOwn(record, key, valueFor(fieldOf(inner, key), value, problems));
+  return record;
 }
 
 function fieldOf(schema: unknown, key: string): unknown {
@@ -60,8 +60,8 @@ function collectionIn(schema: unknown, kind: "list" | "map"): unknown {
   const inner = inputOf(schema);
   if (!(inner instanceof z.ZodUnion)) return inner;
   const options = inner.options.map((option) => collectionIn(option, kind));
-  return options.find((one) =>
-    kind === "list" ? one instanceof z.ZodArray : one instanceof z.ZodObject || one instanceof z.ZodRecord,
+  return options.find((option) =>
+    kind === "list" ? option instanceof z.ZodArray : option instanceof z.ZodObject || option instanceof z.ZodRecord,
   );
 }
 

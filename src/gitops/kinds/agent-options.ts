@@ -8,12 +8,14 @@ import { AgentOptionsFile } from "../schema/settings.ts";
 import type { Kind } from "./kind.ts";
 
 /** A null in place of a part means that it is absent; inside of parts, null has a meaning. */
-function whole(given: Value): Value {
-  const parts = Object.entries(given).filter(([, part]) => part !== null && part !== undefined);
+function whole(agentOptions: Value): Value {
+  const parts = Object.entries(agentOptions).filter(([, part]) => part !== null && part !== undefined);
   return Object.fromEntries(
     parts.map(([key, part]) => [
       key,
-      key === "overrides" ? Object.fromEntries(Object.entries(part as Value).filter(([, one]) => one !== null)) : part,
+      key === "overrides"
+        ? Object.fromEntries(Object.entries(part as Value).filter(([, override]) => override !== null))
+        : part,
     ]),
   );
 }
@@ -25,27 +27,27 @@ export const agentOptions: Kind = {
     kind: "options",
     isSingle: true,
     read(spec, { options }) {
-      const given = checked(AgentOptionsFile, spec, "spec", options);
-      return given && { name: null, at: spec.at, settings: { agent_options: given } };
+      const agentOptions = checked(AgentOptionsFile, spec, "spec", options);
+      return agentOptions && { name: null, at: spec.at, settings: { agent_options: agentOptions } };
     },
   },
   desired: ({ current, scopes }) =>
     scopes
       .filter(({ kind }) => kind !== "no_team")
-      .map(({ owner, values: { agentOptions: given } }) =>
+      .map(({ owner, values: { agentOptions } }) =>
         thing(
           "agent_options",
           owner,
-          given ? whole(given) : owner === null ? current.state.defaults.agent_options : null,
+          agentOptions ? whole(agentOptions) : owner === null ? current.state.defaults.agent_options : null,
         ),
       ),
   ofDocuments: ({ ofOrganization, ofTeams }) =>
-    [...ofOrganization, ...ofTeams].flatMap(({ name, settings: { agent_options: given } }) => {
-      if (isRecord(given)) return [thing("agent_options", name, whole(given))];
-      return name === null || given === undefined ? [] : [thing("agent_options", name, null)];
+    [...ofOrganization, ...ofTeams].flatMap(({ name, settings: { agent_options: agentOptions } }) => {
+      if (isRecord(agentOptions)) return [thing("agent_options", name, whole(agentOptions))];
+      return name === null || agentOptions === undefined ? [] : [thing("agent_options", name, null)];
     }),
   exported({ owner, objects }) {
-    const options = objects.one(owner, "agent_options");
+    const options = objects.singleValue(owner, "agent_options");
     return options === null ? {} : { agent_options: options };
   },
   typesOf: () => ["edited_agent_options"],

@@ -23,8 +23,8 @@ function authoritiesIn(settings: Value | null | undefined): AuthorityInput[] {
   if (!isRecord(groups)) return [];
   return caTypes.flatMap((type) => {
     const group = groups[type];
-    return [group ?? []].flat().map((one, i): AuthorityInput => {
-      const fields = one as Value;
+    return [group ?? []].flat().map((authority, i): AuthorityInput => {
+      const fields = authority as Value;
       const path = ["certificate_authorities", type, ...(Array.isArray(group) ? [String(i)] : [])];
       return { type, name: isSingle(type) ? type : String(fields.name), fields, path };
     });
@@ -68,8 +68,8 @@ export const certificateAuthority: Kind = {
     }
   },
   desired: ({ global }) =>
-    authoritiesIn(global?.values.settings).map((given) =>
-      thing("certificate_authority", null, wholeValue(given), `${given.type}/${given.name}`),
+    authoritiesIn(global?.values.settings).map((authority) =>
+      thing("certificate_authority", null, wholeValue(authority), `${authority.type}/${authority.name}`),
     ),
   isComplete: (_, { global }) => global !== undefined,
   exported: ({ file, objects }) =>
@@ -78,7 +78,7 @@ export const certificateAuthority: Kind = {
       : {},
   typesOf: ({ name }) => anyOf(name.split("/")[0]!).map((type) => type.replace("created_", "added_")),
   isAbout: (details, _, { name }) => {
-    const [type, own] = name.split("/") as [CaType, string];
-    return isSingle(type) || details.name === own;
+    const [type, authorityName] = name.split("/") as [CaType, string];
+    return isSingle(type) || details.name === authorityName;
   },
 };

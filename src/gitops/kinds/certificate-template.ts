@@ -48,16 +48,18 @@ export const certificateTemplate: Kind = {
   },
   desired: ({ scopes }) =>
     scopes.flatMap((scope) =>
-      templatesIn(scope).map(({ name, certificate_authority_name, subject_name, subject_alternative_name: given }) => {
-        // The server's spelling, so that another spelling is no change.
-        const others = spelledNames(given ?? "");
-        const value = {
-          certificate_authority_name,
-          subject_name,
-          ...(others === "" ? {} : { subject_alternative_name: others }),
-        };
-        return thing(KIND, ownerOf(scope), value, name);
-      }),
+      templatesIn(scope).map(
+        ({ name, certificate_authority_name, subject_name, subject_alternative_name: alternatives }) => {
+          // The server's spelling, so that another spelling is no change.
+          const others = spelledNames(alternatives ?? "");
+          const value = {
+            certificate_authority_name,
+            subject_name,
+            ...(others === "" ? {} : { subject_alternative_name: others }),
+          };
+          return thing(KIND, ownerOf(scope), value, name);
+        },
+      ),
     ),
   // The one file that could define the controls of hosts without a team may have been skipped.
   isComplete: ({ owner }, { owners, hasAllControls }) => owners.has(owner) && (owner !== null || hasAllControls),

@@ -48,18 +48,20 @@ function asKept(name: string, value: Value): Value {
 }
 
 const trimmed = (value: Value): Value =>
-  Object.fromEntries(Object.entries(value).map(([key, one]) => [key, typeof one === "string" ? one.trim() : one]));
+  Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [key, typeof field === "string" ? field.trim() : field]),
+  );
 
 function desired({ global, noTeam, current, hasAllControls }: Run): Thing[] {
   if (!global) return [];
   const { defaults } = current.state;
   const settings = global.values.settings ?? {};
   const sections = Object.entries(orgSections).flatMap(([name, schema]) => {
-    const given = settings[name];
+    const input = settings[name];
     const isKept = keptSections.has(name);
-    if (isKept && !isRecord(given)) return [];
+    if (isKept && !isRecord(input)) return [];
     const base = (isKept ? current.value("config", null, name) : undefined) ?? defaults.config[name];
-    const value = asKept(name, overlaid(schema, base, given));
+    const value = asKept(name, overlaid(schema, base, input));
     return [section(name, name === "org_info" ? withLogos(value, global.named, current) : value)];
   });
   // Where no file has controls, the defaults apply.
@@ -112,15 +114,15 @@ const ConfigSpec = z.strictObject({
 
 const ofDocuments = ({ current, ofOrganization }: DocumentRun): Thing[] =>
   ofOrganization.flatMap(({ settings }) =>
-    Object.entries(settings).flatMap(([name, given]) => {
-      if (name === "yara_rules" && Array.isArray(given)) return [section(name, yaraValue(given as YaraText[]))];
+    Object.entries(settings).flatMap(([name, input]) => {
+      if (name === "yara_rules" && Array.isArray(input)) return [section(name, yaraValue(input as YaraText[]))];
       const before = current.value("config", null, name) ?? current.state.defaults.config[name];
-      if (name === "mdm" && isRecord(given)) {
-        const own = overlaid(OrgSettings.shape.mdm!, before, given);
-        return [section(name, asKept(name, overControls(GlobalControls, own, given)))];
+      if (name === "mdm" && isRecord(input)) {
+        const base = overlaid(OrgSettings.shape.mdm!, before, input);
+        return [section(name, asKept(name, overControls(GlobalControls, base, input)))];
       }
       const schema = orgSections[name as keyof typeof orgSections] as z.ZodType | undefined;
-      return schema && isRecord(given) ? [section(name, asKept(name, overlaid(schema, before, given)))] : [];
+      return schema && isRecord(input) ? [section(name, asKept(name, overlaid(schema, before, input)))] : [];
     }),
   );
 

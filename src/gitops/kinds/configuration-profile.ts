@@ -38,9 +38,9 @@ const desired = (profiles: readonly PlacedItem<Profile>[]): Thing[] =>
   }));
 
 /** Only .mobileconfig files contain a name. */
-async function nameOf(path: string, content: Buffer, given: string | null): Promise<string> {
+async function nameOf(path: string, content: Buffer, listedName: string | null): Promise<string> {
   if (content.length > PROFILE_MAX) throw new Error(`the profile is larger than ${PROFILE_MAX} bytes`);
-  if (extname(path).toLowerCase() !== ".mobileconfig") return given ?? basename(path, extname(path));
+  if (extname(path).toLowerCase() !== ".mobileconfig") return listedName ?? basename(path, extname(path));
   const { profileName } = await import("../files/mobileconfig.ts");
   return profileName(content);
 }

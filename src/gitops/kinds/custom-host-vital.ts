@@ -13,11 +13,11 @@ type VitalFile = z.output<typeof VitalFile>;
 
 /** To the server, names that differ only in case are the same: a vital keeps its id and the values of hosts. */
 function desired(vitals: readonly PlacedItem<VitalFile>[], current: Current): Thing[] {
-  const known = new Map(current.namesOf(KIND).map((one) => [one.toLowerCase(), one]));
+  const existing = new Map(current.namesOf(KIND).map((name) => [name.toLowerCase(), name]));
   return vitals.map(({ value }) => ({
     kind: KIND,
     owner: null,
-    name: known.get(value.name.toLowerCase()) ?? value.name,
+    name: existing.get(value.name.toLowerCase()) ?? value.name,
     value: {},
   }));
 }

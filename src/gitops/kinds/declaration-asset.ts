@@ -69,10 +69,10 @@ export const declarationAsset: Kind<Asset> = {
     const taken = new Set<string>();
     const assets = (file === "no_team" ? [] : objects.all(owner, KIND)).map(({ name, value }) => {
       const { file_name, sha256 } = fieldsOf(value);
-      const wanted = safeName(String(file_name), ".json");
-      const own = taken.has(wanted) ? `${names.of(name)}.json` : wanted;
-      taken.add(own);
-      const path = `${stem === "" ? "" : `${stem}.`}assets/${own}`;
+      const preferred = safeName(String(file_name), ".json");
+      const fileName = taken.has(preferred) ? `${names.of(name)}.json` : preferred;
+      taken.add(fileName);
+      const path = `${stem === "" ? "" : `${stem}.`}assets/${fileName}`;
       addHostFile(`lib/${path}`, escaped(Buffer.from(objects.content(String(sha256))).toString()));
       return { path: `${owner === null ? "lib" : "../lib"}/${path}` };
     });

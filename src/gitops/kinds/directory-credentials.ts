@@ -15,12 +15,14 @@ const KEPT = { $secret: "" };
 const guid = (text: unknown): string => String(text).trim().toLowerCase();
 
 function credentialsIn(settings: Value | null | undefined): Value[] {
-  const given = settings?.[KEY];
-  return (Array.isArray(given) ? given : []).filter(isRecord).map(({ tenant_id, client_id, client_secret }) => ({
-    tenant_id: guid(tenant_id),
-    client_id: guid(client_id),
-    client_secret: client_secret === undefined || client_secret === null ? KEPT : client_secret,
-  }));
+  const credentials = settings?.[KEY];
+  return (Array.isArray(credentials) ? credentials : [])
+    .filter(isRecord)
+    .map(({ tenant_id, client_id, client_secret }) => ({
+      tenant_id: guid(tenant_id),
+      client_id: guid(client_id),
+      client_secret: client_secret === undefined || client_secret === null ? KEPT : client_secret,
+    }));
 }
 
 export const directoryCredentials: Kind = {

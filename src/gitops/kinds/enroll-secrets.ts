@@ -13,9 +13,9 @@ const SecretSpec = z.strictObject({ secrets: EnrollSecrets });
 
 /** Enroll secrets, which keep their values if the key is absent. */
 function secretsIn(owner: Owner, settings: Value | null | undefined): Thing[] {
-  const given = settings?.secrets;
-  if (!Array.isArray(given)) return [];
-  return [thing("enroll_secrets", owner, { secrets: given.map(({ secret }) => secret) })];
+  const secrets = settings?.secrets;
+  if (!Array.isArray(secrets)) return [];
+  return [thing("enroll_secrets", owner, { secrets: secrets.map(({ secret }) => secret) })];
 }
 
 export const enrollSecrets: Kind = {
@@ -37,7 +37,7 @@ export const enrollSecrets: Kind = {
     [...ofOrganization, ...ofTeams].flatMap(({ name, settings }) => secretsIn(name, settings)),
   // If left out they are kept, so they are always written.
   exported({ owner, objects }) {
-    const { secrets } = fieldsOf(objects.one(owner, "enroll_secrets"));
+    const { secrets } = fieldsOf(objects.singleValue(owner, "enroll_secrets"));
     return Array.isArray(secrets) ? { settings: { secrets: secrets.map((secret) => ({ secret })) } } : {};
   },
   typesOf: () => ["edited_enroll_secrets"],

@@ -42,7 +42,7 @@ export const LabelFile = z
   .strictObject({
     name,
     description: text(10_000),
-    platform: text(64).transform((given) => given.trim()),
+    platform: text(64).transform((input) => input.trim()),
     label_membership_type: choice(["dynamic", "manual", "host_vitals"], "dynamic"),
     query: text(100_000),
     hosts: z
@@ -50,7 +50,7 @@ export const LabelFile = z
       .max(200_000)
       .nullable()
       .optional(),
-    criteria: Criteria.nullish().transform((given) => given ?? null),
+    criteria: Criteria.nullish().transform((input) => input ?? null),
   })
   .superRefine((label, context) => {
     const wrong = (key: string, message: string) => context.addIssue({ code: "custom", path: [key], message });
@@ -65,24 +65,24 @@ export const LabelFile = z
 export type LabelFile = z.output<typeof LabelFile>;
 
 function desired(labels: readonly PlacedItem<LabelFile>[], current: Current, problems: Problems): Thing[] {
-  const found = new Map<string | number, (string | number)[]>();
-  for (const { given, host } of current.state.hosts)
-    if (host !== null) found.set(given, [...(found.get(given) ?? []), host]);
+  const hostsByText = new Map<string | number, (string | number)[]>();
+  for (const { given: text, host } of current.state.hosts)
+    if (host !== null) hostsByText.set(text, [...(hostsByText.get(text) ?? []), host]);
   const reportUnknown = (at: Place, reason: string) =>
     current.allowsUnknownHosts
       ? problems.warn(at, reason)
       : problems.error(at, `${reason}. Correct it, or give --allow-unknown-hosts`);
   return labels.map(({ value: { name, hosts, ...value }, place }) => {
-    const named = (given: readonly (string | number)[]) =>
-      given.flatMap((one, i) => {
+    const named = (listed: readonly (string | number)[]) =>
+      listed.flatMap((hostKey, i) => {
         // A number may be a serial number or an id.
-        const those = [...new Set([...(found.get(String(one)) ?? []), ...(found.get(one) ?? [])])];
+        const those = [...new Set([...(hostsByText.get(String(hostKey)) ?? []), ...(hostsByText.get(hostKey) ?? [])])];
         const at = place("hosts", String(i));
-        if (those.length === 0) reportUnknown(at, `label ${JSON.stringify(name)}: there is no host ${one}`);
+        if (those.length === 0) reportUnknown(at, `label ${JSON.stringify(name)}: there is no host ${hostKey}`);
         if (those.length > 1)
           problems.error(
             at,
-            `label ${JSON.stringify(name)}: ${those.length} hosts are called ${one}. Use the name or id of one of them: ${those.slice(0, 5).join(", ")}`,
+            `label ${JSON.stringify(name)}: ${those.length} hosts are called ${hostKey}. Use the name or id of one of them: ${those.slice(0, 5).join(", ")}`,
           );
         return those;
       });

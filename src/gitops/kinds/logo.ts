@@ -28,14 +28,14 @@ const logo = (mode: LogoMode): Kind => {
       },
     },
     desired({ global }) {
-      const found = global?.named[kind];
-      return found ? [thing(kind, null, found.value)] : [];
+      const logo = global?.named[kind];
+      return logo ? [thing(kind, null, logo.value)] : [];
     },
     isComplete: (_, { global }) => global !== undefined,
     exported({ file, objects, addContent }) {
-      const [found] = file === "global" ? objects.all(null, kind) : [];
-      if (!found) return {};
-      const content = objects.content(String(fieldsOf(found.value).sha256));
+      const [logo] = file === "global" ? objects.all(null, kind) : [];
+      if (!logo) return {};
+      const content = objects.content(String(fieldsOf(logo.value).sha256));
       const format = logoFormat(content);
       const path = `lib/logo/${mode}${format === null ? ".png" : extensions[format]}`;
       addContent(path, content);

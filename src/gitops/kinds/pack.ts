@@ -1,6 +1,6 @@
 // Packs: sets of scheduled queries. Only documents of the older format contain them; files have queries with an interval.
 import { z } from "zod";
-import { GivenQuery, PackInput } from "../../api/checks/packs.ts";
+import { PackQueryInput, PackInput } from "../../api/checks/packs.ts";
 import { thing } from "../desired/values.ts";
 import type { Value } from "../files/overlay.ts";
 import { checked } from "../files/section-values.ts";
@@ -44,7 +44,7 @@ function wholePack({ description, platform, disabled, targets, queries }: Value)
 
 const PackSpec = PackInput.extend({
   targets: z.strictObject(PackInput.shape.targets.unwrap().unwrap().shape).nullish(),
-  queries: z.array(GivenQuery.strict()).max(10_000).nullish(),
+  queries: z.array(PackQueryInput.strict()).max(10_000).nullish(),
 }).strict();
 
 export const pack: Kind = {
@@ -52,11 +52,11 @@ export const pack: Kind = {
   document: {
     kind: KIND,
     read(spec, { options }) {
-      const given = checked(PackSpec, spec, "spec", options);
-      if (given === null) return null;
-      const name = text(given.name).normalize("NFC").trim();
+      const pack = checked(PackSpec, spec, "spec", options);
+      if (pack === null) return null;
+      const name = text(pack.name).normalize("NFC").trim();
       if (name === "") options.problems.error(spec.at, "spec.name: is required");
-      return { name: null, at: placeOf(spec, ["name"]), settings: { packs: [{ name, value: wholePack(given) }] } };
+      return { name: null, at: placeOf(spec, ["name"]), settings: { packs: [{ name, value: wholePack(pack) }] } };
     },
   },
   ofDocuments: ({ ofOrganization }) =>

@@ -47,32 +47,33 @@ export type Package = Common &
 const words = (text: unknown): string => (typeof text === "string" ? text.trim() : "");
 
 function desired(packages: readonly PlacedItem<Package>[], current: Current): Thing[] {
-  return packages.map(({ value: one, owner }) => {
-    const before = fieldsOf(current.value(KIND, owner, one.name));
+  return packages.map(({ value: software, owner }) => {
+    const before = fieldsOf(current.value(KIND, owner, software.name));
     // The server knows which categories the catalogue has, and which platform a package is for.
-    const isDefault = one.slug !== undefined && one.categories === null;
+    const isDefault = software.slug !== undefined && software.categories === null;
     const wereDefault = before.default_categories === true;
-    const wasSame = wereDefault && isSame(before.categories, one.categories);
+    const wasSame = wereDefault && isSame(before.categories, software.categories);
     const value: Fields = {
-      slug: one.slug ?? "",
-      version: one.version ?? "",
-      url: one.url ?? "",
-      sha256: one.sha256,
-      ...Object.fromEntries(scripts.map((key) => [key, one[key] ?? ""])),
-      self_service: one.self_service,
-      categories: isDefault && wereDefault ? before.categories! : (one.categories ?? []),
+      slug: software.slug ?? "",
+      version: software.version ?? "",
+      url: software.url ?? "",
+      sha256: software.sha256,
+      ...Object.fromEntries(scripts.map((key) => [key, software[key] ?? ""])),
+      self_service: software.self_service,
+      categories: isDefault && wereDefault ? before.categories! : (software.categories ?? []),
       default_categories: isDefault || wasSame,
-      display_name: one.display_name,
-      icon: one.icon ?? "",
-      setup_experience: one.setup_experience,
+      display_name: software.display_name,
+      icon: software.icon ?? "",
+      setup_experience: software.setup_experience,
       setup_experience_platform:
-        one.setup_experience_platform || (one.setup_experience ? words(before.setup_experience_platform) : ""),
-      labels_include_all: one.labels_include_all,
-      labels_include_any: one.labels_include_any,
-      labels_exclude_any: one.labels_exclude_any,
-      ...(one.always_download ? { always_download: true } : {}),
+        software.setup_experience_platform ||
+        (software.setup_experience ? words(before.setup_experience_platform) : ""),
+      labels_include_all: software.labels_include_all,
+      labels_include_any: software.labels_include_any,
+      labels_exclude_any: software.labels_exclude_any,
+      ...(software.always_download ? { always_download: true } : {}),
     };
-    return { kind: KIND, owner, name: one.name, value };
+    return { kind: KIND, owner, name: software.name, value };
   });
 }
 
@@ -120,7 +121,7 @@ function exported(scope: ExportScope): ExportedSections {
     const file = names.of(slug ? name : name.split("/").at(-1) || name);
     const scriptTexts = { pre_install_query, install_script, uninstall_script, post_install_script };
     const texts = Object.entries({ ...scriptTexts, configuration: configuration ?? "" });
-    const given = {
+    const installerFields = {
       ...Object.fromEntries(
         texts.flatMap(([key, digest]) => {
           if (digest === "") return [];
@@ -132,9 +133,9 @@ function exported(scope: ExportScope): ExportedSections {
       ...changed(plain, defaults),
     };
     if (slug) {
-      const own: Fields = version ? { version } : {};
+      const pinned: Fields = version ? { version } : {};
       const named: Fields = default_categories === true ? {} : { categories: categories ?? [] };
-      apps.push({ slug, ...own, ...given, ...named });
+      apps.push({ slug, ...pinned, ...installerFields, ...named });
       continue;
     }
     const named: Fields = Array.isArray(categories) && categories.length > 0 ? { categories } : {};
@@ -142,7 +143,7 @@ function exported(scope: ExportScope): ExportedSections {
     const origin: Fields = isScript
       ? { path: write(scope, `scripts/${fileName(name)}`, String(sha256)) }
       : { ...(url ? { url } : {}), hash_sha256: sha256! };
-    packages.push({ ...origin, ...given, ...named });
+    packages.push({ ...origin, ...installerFields, ...named });
   }
   const lists = {
     ...(packages.length > 0 ? { packages } : {}),

@@ -12,7 +12,7 @@ const keys = ["vendora_business", LIST];
 const none = { macos_team: "", ios_team: "", ipados_team: "", byod_team: "" };
 const noun = "token of the business portal";
 
-function given(run: Run): readonly PortalToken[] {
+function tokensIn(run: Run): readonly PortalToken[] {
   const list = listIn<PortalToken>(run, LIST);
   const mdm = run.global?.values.settings?.mdm as { readonly [OLDER]?: string | null } | null | undefined;
   const team = mdm?.[OLDER]?.trim() ?? "";
@@ -32,7 +32,7 @@ function given(run: Run): readonly PortalToken[] {
 export const portalToken: Kind = {
   noun,
   desired(run) {
-    const tokens = given(run);
+    const tokens = tokensIn(run);
     for (const [i, { organization_name: _name, ...teams }] of tokens.entries())
       checkTeams(run, Object.values(teams).filter(Boolean), placeIn(run, keys, [String(i)]));
     return tokensOf(run, tokens, { kind: KIND, noun, keys, by: "organization_name", none });

@@ -16,7 +16,7 @@ export const QueryFile = z
     query: sql(SQL_MAX),
     ...plainFields(queryFields),
     platform: platforms(queryPlatforms),
-    min_qengine_version: text(64).transform((given) => given.trim()),
+    min_qengine_version: text(64).transform((input) => input.trim()),
     logging: choice(queryLoggings, "snapshot"),
     labels_include_any: labelNames(1000),
     labels_include_all: labelNames(1000),

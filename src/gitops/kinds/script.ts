@@ -24,9 +24,9 @@ const desired = (scripts: readonly PlacedItem<Script>[]): Thing[] =>
     value: { sha256 },
   }));
 
-async function nameOf(path: string, content: Buffer, given: string | null): Promise<string> {
+async function nameOf(path: string, content: Buffer, listedName: string | null): Promise<string> {
   if (content.length > SCRIPT_MAX) throw new Error(`the script is larger than ${SCRIPT_MAX} bytes`);
-  return given ?? basename(path);
+  return listedName ?? basename(path);
 }
 
 function exported({ owner, stem, objects, addHostFile }: ExportScope): ExportedSections {

@@ -20,23 +20,23 @@ export type StoreApp = Omit<StoreAppFile, "configuration" | "icon"> & {
 };
 
 const desired = (apps: readonly PlacedItem<StoreApp>[]): Thing[] =>
-  apps.map(({ value: one, owner }) => ({
+  apps.map(({ value: app, owner }) => ({
     kind: KIND,
     owner,
-    name: one.name,
+    name: app.name,
     value: {
-      self_service: one.self_service,
-      categories: one.categories,
-      display_name: one.display_name,
-      configuration: one.configuration ?? "",
-      icon: one.icon ?? "",
-      setup_experience: one.setup_experience,
-      auto_update_enabled: one.auto_update_enabled,
-      auto_update_window_start: one.auto_update_window_start ?? null,
-      auto_update_window_end: one.auto_update_window_end ?? null,
-      labels_include_all: one.labels_include_all,
-      labels_include_any: one.labels_include_any,
-      labels_exclude_any: one.labels_exclude_any,
+      self_service: app.self_service,
+      categories: app.categories,
+      display_name: app.display_name,
+      configuration: app.configuration ?? "",
+      icon: app.icon ?? "",
+      setup_experience: app.setup_experience,
+      auto_update_enabled: app.auto_update_enabled,
+      auto_update_window_start: app.auto_update_window_start ?? null,
+      auto_update_window_end: app.auto_update_window_end ?? null,
+      labels_include_all: app.labels_include_all,
+      labels_include_any: app.labels_include_any,
+      labels_exclude_any: app.labels_exclude_any,
     },
   }));
 

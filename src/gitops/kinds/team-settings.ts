@@ -28,31 +28,31 @@ function ofTeam({ name, values: { settings, controls } }: Run["teams"][number], 
   const { defaults } = current.state;
   const base = defaults.team_settings as Value;
   const before = current.value("team_settings", name) ?? base;
-  const wanted: Record<string, unknown> = { ...overlaid(TeamSettings, base, settings) };
+  const desired: Record<string, unknown> = { ...overlaid(TeamSettings, base, settings) };
   // Without team_settings, all settings are reset; if team_settings leaves this one out, it keeps its value.
   if (settings)
-    wanted.host_expiry_settings = overlaid(
+    desired.host_expiry_settings = overlaid(
       orgSections.host_expiry_settings,
       objectIn(before, "host_expiry_settings"),
       settings.host_expiry_settings,
     );
-  wanted.webhook_settings = wholeHooks(wanted, defaults);
-  wanted.mdm = withControls(TeamControls, objectIn(base, "mdm"), controls, objectIn(before, "mdm"));
-  return thing("team_settings", name, wanted);
+  desired.webhook_settings = wholeHooks(desired, defaults);
+  desired.mdm = withControls(TeamControls, objectIn(base, "mdm"), controls, objectIn(before, "mdm"));
+  return thing("team_settings", name, desired);
 }
 
 function ofDocument({ name, settings }: DocumentRun["ofTeams"][number], current: Current): Thing {
   const { defaults } = current.state;
   const before = (current.value("team_settings", name) ?? defaults.team_settings) as Value;
-  const { mdm, ...given } = settings;
-  const wanted = overlaid(TeamSettings, before, given);
-  const controls = isRecord(mdm) ? overControls(TeamControls, before.mdm, mdm) : wanted.mdm;
-  return thing("team_settings", name, { ...wanted, webhook_settings: wholeHooks(wanted, defaults), mdm: controls });
+  const { mdm, ...rest } = settings;
+  const desired = overlaid(TeamSettings, before, rest);
+  const controls = isRecord(mdm) ? overControls(TeamControls, before.mdm, mdm) : desired.mdm;
+  return thing("team_settings", name, { ...desired, webhook_settings: wholeHooks(desired, defaults), mdm: controls });
 }
 
 function exported({ file, owner, objects, defaults }: ExportScope): ExportedSections {
   if (file === "global") return {};
-  const { mdm, host_expiry_settings, ...rest } = fieldsOf(objects.one(owner, "team_settings"));
+  const { mdm, host_expiry_settings, ...rest } = fieldsOf(objects.singleValue(owner, "team_settings"));
   if (file === "no_team") return { settings: rest };
   const { mdm: noMdm, ...base } = fieldsOf(defaults.team_settings);
   return {

@@ -17,11 +17,11 @@ const TeamSpec = z.strictObject({
 });
 
 /** The description is kept if it is not given. */
-const wanted = (name: string, given: unknown, current: Current) =>
+const desiredTeam = (name: string, description: unknown, current: Current) =>
   thing(
     "team",
     null,
-    { description: given ?? objectIn({ it: current.value("team", null, name) }, "it").description ?? "" },
+    { description: description ?? objectIn({ it: current.value("team", null, name) }, "it").description ?? "" },
     name,
   );
 
@@ -40,13 +40,13 @@ export const team: Kind = {
     },
   },
   desired: ({ current, teams }) =>
-    teams.map(({ name, values }) => wanted(name!, values.settings?.description, current)),
+    teams.map(({ name, values }) => desiredTeam(name!, values.settings?.description, current)),
   ofDocuments: ({ current, ofTeams }) =>
-    ofTeams.map(({ name, settings }) => wanted(name, settings.description, current)),
+    ofTeams.map(({ name, settings }) => desiredTeam(name, settings.description, current)),
   isComplete: ({ name }, { deletesTeam }) => deletesTeam(name),
   exported({ file, owner, objects }) {
-    const found = objects.all(null, "team").find(({ name }) => name === owner);
-    return file === "team" ? { settings: fieldsOf(found?.value) } : {};
+    const team = objects.all(null, "team").find(({ name }) => name === owner);
+    return file === "team" ? { settings: fieldsOf(team?.value) } : {};
   },
   typesOf: () => anyOf("team"),
   isAbout: (details, type, { name }) =>

@@ -52,17 +52,19 @@ export const isOffered = (details: Details, owner: string | null): boolean =>
   isOfTeam(details, owner) || (owner === NO_TEAM_NAME && isOfTeam(details, null));
 
 export function namesItem(list: Json | undefined, name: string, owner: string | null): boolean {
-  return Array.isArray(list) && list.some((one) => isRecord(one) && one.name === name && (one.team || null) === owner);
+  return (
+    Array.isArray(list) && list.some((item) => isRecord(item) && item.name === name && (item.team || null) === owner)
+  );
 }
 
 export const changedPaths = ({ changes }: Details): string[] =>
   Array.isArray(changes)
-    ? changes.flatMap((one) => (isRecord(one) && typeof one.path === "string" ? [one.path] : []))
+    ? changes.flatMap((change) => (isRecord(change) && typeof change.path === "string" ? [change.path] : []))
     : [];
 
 export function coversPath(details: Details, type: string, paths: readonly string[]): boolean {
   const of = pathOfType[type] === undefined ? changedPaths(details) : [pathOfType[type]];
-  return of.some((one) => paths.some((path) => isWithin(one, path) || isWithin(path, one)));
+  return of.some((changed) => paths.some((path) => isWithin(changed, path) || isWithin(path, changed)));
 }
 
 const isWithin = (path: string, of: string): boolean => path === of || path.startsWith(`${of}.`);

@@ -31,23 +31,23 @@ function noteOf({ kind, name }: Change, former: string): string {
 /** New objects that are like removed ones, with the names of these. */
 function renamedFrom(changes: readonly Change[], before: ReadonlyMap<string, Json>): Map<Change, string> {
   const gone = changes.filter(({ action, kind }) => action === "delete" && kinds[kind]?.renamed);
-  const found = new Map<Change, string>();
+  const renames = new Map<Change, string>();
   const used = new Set<Change>();
   for (const change of changes) {
     const by = kinds[change.kind]?.renamed?.by;
     if (change.action !== "create" || by === undefined) continue;
     const former = gone.find(
-      (one) =>
-        !used.has(one) &&
-        one.kind === change.kind &&
-        one.owner === change.owner &&
-        isAlike(before.get(keyOf(one)), change.value, by),
+      (candidate) =>
+        !used.has(candidate) &&
+        candidate.kind === change.kind &&
+        candidate.owner === change.owner &&
+        isAlike(before.get(keyOf(candidate)), change.value, by),
     );
     if (former === undefined) continue;
     used.add(former);
-    found.set(change, former.name);
+    renames.set(change, former.name);
   }
-  return found;
+  return renames;
 }
 
 function isAlike(former: Json | undefined, value: Json, by: (value: Fields) => readonly unknown[]): boolean {

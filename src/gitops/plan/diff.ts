@@ -62,19 +62,21 @@ export const keyOf = ({ kind, owner, name }: Pick<Thing, "kind" | "owner" | "nam
   JSON.stringify([kind, owner, name]);
 
 /** The leaves in which two values differ. Objects are compared key by key, lists as a whole. */
-export function differences(old: Json | undefined, wanted: Json | undefined, path = ""): FieldChange[] {
-  if (isSecretRef(wanted) || isSecretRef(old))
-    return isSecretRef(wanted) && isSecretRef(old) && wanted.$secret === old.$secret ? [] : [{ path, isSecret: true }];
-  if (isRecord(old) && isRecord(wanted)) {
-    const keys = [...new Set([...Object.keys(wanted), ...Object.keys(old)])];
+export function differences(old: Json | undefined, desired: Json | undefined, path = ""): FieldChange[] {
+  if (isSecretRef(desired) || isSecretRef(old))
+    return isSecretRef(desired) && isSecretRef(old) && desired.$secret === old.$secret
+      ? []
+      : [{ path, isSecret: true }];
+  if (isRecord(old) && isRecord(desired)) {
+    const keys = [...new Set([...Object.keys(desired), ...Object.keys(old)])];
     return keys.flatMap((key) =>
-      differences(ownOf(old, key), ownOf(wanted, key), path === "" ? key : `${path}.${key}`),
+      differences(ownOf(old, key), ownOf(desired, key), path === "" ? key : `${path}.${key}`),
     );
   }
-  if (isSame(old, wanted)) return [];
+  if (isSame(old, desired)) return [];
   const [before, after] = [
     old === undefined ? {} : { old: masked(old) },
-    wanted === undefined ? {} : { new: masked(wanted) },
+    desired === undefined ? {} : { new: masked(desired) },
   ];
   if (isSame(before.old, after.new)) return [{ path, isSecret: true }];
   return [{ path, ...before, ...after }];
@@ -85,7 +87,7 @@ export function masked(value: Json): Json {
   if (isSecretRef(value)) return "(secret)";
   if (Array.isArray(value)) return value.map(masked);
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, masked(one)]));
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, masked(part)]));
 }
 
 /** Equality as JSON values, regardless of the order of keys. */

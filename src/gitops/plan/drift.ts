@@ -10,14 +10,14 @@ export const typesFor = (changes: readonly Change[]): string[] =>
 
 /** Whether the activity explains the object's current state. */
 export function explains({ type, details }: Pick<Activity, "type" | "details">, change: Change): boolean {
-  const given = (details ?? {}) as Details;
+  const fields = (details ?? {}) as Details;
   const { kind, action } = change;
-  const known = kinds[kind];
-  if (!known?.typesOf(change).includes(type)) return false;
+  const definition = kinds[kind];
+  if (!definition?.typesOf(change).includes(type)) return false;
   // A missing object was deleted; an existing one was not.
   const isDeletion = type.startsWith("deleted_") && !isOfField(type);
   if (kind !== "config" && kind !== "team_settings" && isDeletion !== (action === "create")) return false;
-  return known.isAbout(given, type, change);
+  return definition.isAbout(fields, type, change);
 }
 
 /** The newest activity that explains each change; activities come newest first. */
@@ -29,9 +29,9 @@ export function attribute(changes: readonly Change[], activities: readonly Activ
 export function asDrift(change: Change): Change {
   const action = ({ create: "delete", update: "update", delete: "create" } as const)[change.action];
   const fields = change.fields.map(
-    ({ old, new: wanted, ...field }): FieldChange => ({
+    ({ old, new: desired, ...field }): FieldChange => ({
       ...field,
-      ...(wanted === undefined ? {} : { old: wanted }),
+      ...(desired === undefined ? {} : { old: desired }),
       ...(old === undefined ? {} : { new: old }),
     }),
   );

@@ -17,7 +17,7 @@ export const hidden = (changes: readonly Change[], masks: Masks, secrets: Secret
       ...(title === undefined ? {} : { title: masks.hide(title) }),
       fields: fields.map((field) => hiddenField(field, value, masks, secrets)),
       value: hiddenValue(value, masks),
-      ...(hosts === undefined ? {} : { hosts: { ...hosts, names: hosts.names.map((one) => masks.hide(one)) } }),
+      ...(hosts === undefined ? {} : { hosts: { ...hosts, names: hosts.names.map((name) => masks.hide(name)) } }),
       ...(note === undefined ? {} : { note: masks.hide(note) }),
     };
   });
@@ -28,30 +28,30 @@ function hiddenField(field: FieldChange, whole: Json, masks: Masks, secrets: Sec
     const variables = namesOfSecrets(valueAt(whole, field.path), masks, secrets);
     return { path, isSecret: true, ...(variables.length > 0 ? { variables } : {}) };
   }
-  const wanted = field.new === undefined ? undefined : hiddenValue(field.new, masks);
+  const desired = field.new === undefined ? undefined : hiddenValue(field.new, masks);
   const variables = field.new === undefined ? [] : masks.namesIn(textOf(field.new));
-  if (variables.length === 0 || field.old === undefined || wanted === undefined)
+  if (variables.length === 0 || field.old === undefined || desired === undefined)
     return {
       path,
       ...(field.old === undefined ? {} : { old: hiddenValue(field.old, masks) }),
-      ...(wanted === undefined ? {} : { new: wanted }),
+      ...(desired === undefined ? {} : { new: desired }),
       ...(variables.length > 0 ? { variables } : {}),
     };
   // The server may have an earlier value of the variable.
-  if (isValueOnly(field.old, wanted, variables)) return { path, variables };
-  return { path, old: NOT_SHOWN, new: wanted, variables };
+  if (isValueOnly(field.old, desired, variables)) return { path, variables };
+  return { path, old: NOT_SHOWN, new: desired, variables };
 }
 
 /** Whether only the values of variables differ. */
-function isValueOnly(old: Json, wanted: Json, variables: readonly string[]): boolean {
-  if (typeof wanted !== "string" || typeof old === "object") return false;
-  const parts = wanted.split(new RegExp(variables.map((name) => `\\$${name}(?![A-Za-z0-9_])`).join("|")));
+function isValueOnly(old: Json, desired: Json, variables: readonly string[]): boolean {
+  if (typeof desired !== "string" || typeof old === "object") return false;
+  const parts = desired.split(new RegExp(variables.map((name) => `\\$${name}(?![A-Za-z0-9_])`).join("|")));
   const text = String(old);
   let at = 0;
   for (const part of parts.slice(0, -1)) {
-    const found = text.indexOf(part, at);
-    if (found === -1 || (at === 0 && found !== 0)) return false;
-    at = found + part.length;
+    const start = text.indexOf(part, at);
+    if (start === -1 || (at === 0 && start !== 0)) return false;
+    at = start + part.length;
   }
   return text.length >= at + parts.at(-1)!.length && text.endsWith(parts.at(-1)!);
 }
@@ -60,8 +60,10 @@ export function hiddenValue(value: Json, masks: Masks): Json {
   if (typeof value === "string") return masks.hide(value);
   if (typeof value === "number") return masks.hide(String(value)) === String(value) ? value : masks.hide(String(value));
   if (isSecretRef(value) || value === null || typeof value === "boolean") return value;
-  if (Array.isArray(value)) return value.map((one: Json) => hiddenValue(one, masks));
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [masks.hide(key), hiddenValue(one, masks)]));
+  if (Array.isArray(value)) return value.map((element: Json) => hiddenValue(element, masks));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [masks.hide(key), hiddenValue(member, masks)]),
+  );
 }
 
 const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
@@ -70,12 +72,12 @@ function namesOfSecrets(value: Json | undefined, masks: Masks, secrets: Secrets)
   if (value === undefined) return [];
   if (isSecretRef(value)) return [...masks.namesIn(secrets.get(value.$secret) ?? "")];
   const inner = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
-  return [...new Set(inner.flatMap((one: Json) => namesOfSecrets(one, masks, secrets)))];
+  return [...new Set(inner.flatMap((part: Json) => namesOfSecrets(part, masks, secrets)))];
 }
 
 /** The value at a dotted path; keys may contain dots themselves. */
 function valueAt(value: Json | undefined, path: string): Json | undefined {
   if (path === "" || !isRecord(value)) return path === "" ? value : undefined;
-  const key = Object.keys(value).find((one) => path === one || path.startsWith(`${one}.`));
+  const key = Object.keys(value).find((candidate) => path === candidate || path.startsWith(`${candidate}.`));
   return key === undefined ? undefined : valueAt(value[key] as Json, path.slice(key.length + 1));
 }

@@ -12,17 +12,17 @@ export interface DesiredThings {
   isComplete(thing: Thing): boolean;
 }
 
-export function planOf({ things }: Pick<ConfigurationState, "things">, wanted: DesiredThings): Change[] {
-  const named = teamsOf(wanted.things);
+export function planOf({ things }: Pick<ConfigurationState, "things">, desired: DesiredThings): Change[] {
+  const named = teamsOf(desired.things);
   const there = teamsOf(things);
   const fresh = [...named].filter((name) => !there.has(name));
   // The objects of a deleted team are deleted with it: each of them is shown and counted.
-  const leaving = teamsOf(things.filter((thing) => !named.has(thing.name) && wanted.isComplete(thing)));
+  const leaving = teamsOf(things.filter((thing) => !named.has(thing.name) && desired.isComplete(thing)));
   const goes = (thing: Thing) =>
-    isDeletable(thing.kind) && (wanted.isComplete(thing) || (thing.owner !== null && leaving.has(thing.owner)));
+    isDeletable(thing.kind) && (desired.isComplete(thing) || (thing.owner !== null && leaving.has(thing.owner)));
   return diff(
     [...things, ...fresh.flatMap((owner) => ofNewTeam.map(({ kind, value }) => ({ kind, owner, name: kind, value })))],
-    wanted.things,
+    desired.things,
     goes,
   );
 }
@@ -31,8 +31,8 @@ const teamsOf = (things: readonly Pick<Thing, "kind" | "name">[]): Set<string> =
   new Set(things.filter(({ kind }) => kind === "team").map(({ name }) => name));
 
 /** Teams of the server that the files do not name. */
-export const otherTeams = (things: readonly Thing[], wanted: readonly Thing[]): string[] => {
-  const named = teamsOf(wanted);
+export const otherTeams = (things: readonly Thing[], desired: readonly Thing[]): string[] => {
+  const named = teamsOf(desired);
   return [...teamsOf(things)].filter((name) => !named.has(name)).sort();
 };
 
@@ -60,14 +60,14 @@ export function pinsOf(things: readonly StateThing[], changes: readonly Change[]
 const isDigest = (value: Json): value is string => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
 
 /** The files that hosts get anew, in base64 by their digests. All files of an object are sent if one of them differs. */
-export function filesOf(changes: readonly Change[], known: ReadonlyMap<string, Buffer>): Record<string, string> {
+export function filesOf(changes: readonly Change[], contents: ReadonlyMap<string, Buffer>): Record<string, string> {
   const files: Record<string, string> = {};
   for (const { action, value, fields } of changes) {
     const changed = new Set(fields.map(({ path }) => path));
-    const digests = Object.entries(isRecord(value) ? value : {}).filter(([, one]) => isDigest(one));
+    const digests = Object.entries(isRecord(value) ? value : {}).filter(([, field]) => isDigest(field));
     if (action !== "create" && !digests.some(([key]) => changed.has(key))) continue;
     for (const [, sha256] of digests) {
-      const content = known.get(sha256 as string);
+      const content = contents.get(sha256 as string);
       if (content) files[sha256 as string] = content.toString("base64");
     }
   }
@@ -75,19 +75,22 @@ export function filesOf(changes: readonly Change[], known: ReadonlyMap<string, B
 }
 
 /** The large files that the changes refer to and that the server does not have yet, as far as this plan tells. */
-export function uploadsOf<T>(changes: readonly Change[], known: ReadonlyMap<string, T>): T[] {
+export function uploadsOf<T>(changes: readonly Change[], uploadsByDigest: ReadonlyMap<string, T>): T[] {
   const digests = changes.flatMap(({ value }) =>
     isRecord(value) && typeof value.sha256 === "string" ? [value.sha256] : [],
   );
-  return [...new Set(digests)].flatMap((sha256) => known.get(sha256) ?? []);
+  return [...new Set(digests)].flatMap((sha256) => uploadsByDigest.get(sha256) ?? []);
 }
 
 /** The secrets that the changes refer to: no others are sent or saved. */
-export function secretsOf(changes: readonly Change[], known: ReadonlyMap<string, string>): Record<string, string> {
+export function secretsOf(
+  changes: readonly Change[],
+  secretTexts: ReadonlyMap<string, string>,
+): Record<string, string> {
   const used: Record<string, string> = {};
   const walk = (value: Json): void => {
     if (isSecretRef(value)) {
-      const text = known.get(value.$secret);
+      const text = secretTexts.get(value.$secret);
       if (text !== undefined) used[value.$secret] = text;
     } else if (Array.isArray(value)) value.forEach(walk);
     else if (isRecord(value)) Object.values(value).forEach(walk);

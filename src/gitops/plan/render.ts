@@ -73,8 +73,9 @@ function aboutLines({ action, hosts, note }: Change, paint: Paint): string[] {
   const lines = note === undefined ? [] : [paint.faint(`    # ${printable(note)}`)];
   if (action !== "delete" || hosts === undefined) return lines;
   const { count, names } = hosts;
-  const some = names.map((name) => printable(name)).join(", ");
-  const named = names.length === 0 ? "" : `: ${some}${count > names.length ? ` and ${count - names.length} more` : ""}`;
+  const listed = names.map((name) => printable(name)).join(", ");
+  const named =
+    names.length === 0 ? "" : `: ${listed}${count > names.length ? ` and ${count - names.length} more` : ""}`;
   return [
     ...lines,
     `    ${paint.removed(`${count === 1 ? "1 host loses its" : `${count} hosts lose their`} team`)}${named}`,
@@ -95,16 +96,17 @@ function newLines({ kind, value }: Change, paint: Paint, defaults: Defaults | un
   const usual = defaults && kinds[kind]?.usual?.(defaults);
   if (usual === undefined) return isRecord(value) ? valueLines(Object.entries(value), paint) : [];
   const set = differences(usual, value).filter((field) => field.isSecret || field.new !== undefined);
-  return set.flatMap(({ path, new: given = "(secret)" }) => valueLines([[path, given]], paint, true));
+  return set.flatMap(({ path, new: desired = "(secret)" }) => valueLines([[path, desired]], paint, true));
 }
 
 /** Without the empty values, unless `whole`. */
 function valueLines(fields: readonly (readonly [string, Json])[], paint: Paint, whole = false): string[] {
-  return fields.flatMap(([key, given]) => {
-    if (!whole && isEmpty(given)) return [];
-    const one = masked(given);
-    if (!isLong(one)) return [`    ${printable(key)}: ${one === "(secret)" ? one : shown(one)}`];
-    const lines = capped(textOf(one).trimEnd().split("\n"));
+  return fields.flatMap(([key, value]) => {
+    if (!whole && isEmpty(value)) return [];
+    const maskedValue = masked(value);
+    if (!isLong(maskedValue))
+      return [`    ${printable(key)}: ${maskedValue === "(secret)" ? maskedValue : shown(maskedValue)}`];
+    const lines = capped(textOf(maskedValue).trimEnd().split("\n"));
     return [`    ${printable(key)}:`, ...lines.map((line) => `      ${paint.added(`+${shownLine(line)}`)}`)];
   });
 }
@@ -116,21 +118,21 @@ function isEmpty(value: Json): boolean {
 }
 
 function fieldLines(field: FieldChange, paint: Paint): string[] {
-  const { path, old, new: wanted, isSecret, variables } = field;
+  const { path, old, new: desired, isSecret, variables } = field;
   const label = path === "" ? "value" : printable(path);
   if (isSecret) return [`    ${label}: ${paint.faint(`(secret) changed${fromVariables(variables)}`)}`];
-  if (old === undefined && wanted === undefined)
+  if (old === undefined && desired === undefined)
     return [`    ${label}: ${paint.faint(`changed: the value${fromVariables(variables)}`)}`];
   if (old === NOT_SHOWN)
-    return [`    ${label}: ${paint.faint(NOT_SHOWN)} -> ${isLong(wanted) ? "" : shown(wanted!)}`].concat(
-      isLong(wanted)
-        ? capped(textOf(wanted).trimEnd().split("\n")).map((line) => `      ${paint.added(`+${shownLine(line)}`)}`)
+    return [`    ${label}: ${paint.faint(NOT_SHOWN)} -> ${isLong(desired) ? "" : shown(desired!)}`].concat(
+      isLong(desired)
+        ? capped(textOf(desired).trimEnd().split("\n")).map((line) => `      ${paint.added(`+${shownLine(line)}`)}`)
         : [],
     );
-  if (isLong(old) || isLong(wanted))
-    return [`    ${label}:`, ...patch(old, wanted).map((line) => `      ${painted(line, paint)}`)];
+  if (isLong(old) || isLong(desired))
+    return [`    ${label}:`, ...patch(old, desired).map((line) => `      ${painted(line, paint)}`)];
   return [
-    `    ${label}: ${old === undefined ? paint.faint("(none)") : shown(old)} -> ${wanted === undefined ? paint.faint("(none)") : shown(wanted)}`,
+    `    ${label}: ${old === undefined ? paint.faint("(none)") : shown(old)} -> ${desired === undefined ? paint.faint("(none)") : shown(desired)}`,
   ];
 }
 
@@ -163,9 +165,9 @@ const textOf = (value: Json | undefined): string => {
 };
 
 /** The unified diff of two texts, without its header. */
-function patch(old: Json | undefined, wanted: Json | undefined): string[] {
-  const made = createTwoFilesPatch("", "", textOf(old), textOf(wanted), undefined, undefined, { context: 2 });
-  const lines = made.split("\n").filter((line) => line !== "");
+function patch(old: Json | undefined, desired: Json | undefined): string[] {
+  const diff = createTwoFilesPatch("", "", textOf(old), textOf(desired), undefined, undefined, { context: 2 });
+  const lines = diff.split("\n").filter((line) => line !== "");
   const from = lines.findIndex((line) => line.startsWith("@@"));
   return capped(from === -1 ? [] : lines.slice(from)).map(shownLine);
 }
@@ -183,10 +185,11 @@ export function renderMarkdown(changes: readonly Change[], defaults?: Defaults):
   const { add, change, remove } = summaryOf(changes);
   if (changes.length === 0) return "### svc plan: no changes\n\nThe server matches the files.\n";
   const removed = changes.filter(({ action }) => action === "delete");
-  const list = (some: readonly Change[]) =>
+  const list = (listed: readonly Change[]) =>
     capped(
-      some.map(
-        (one) => `- ${code(titleOf(one))}${one.hosts ? `: hosts that lose their team: ${one.hosts.count}` : ""}`,
+      listed.map(
+        (change) =>
+          `- ${code(titleOf(change))}${change.hosts ? `: hosts that lose their team: ${change.hosts.count}` : ""}`,
       ),
       LISTED,
     ).join("\n");

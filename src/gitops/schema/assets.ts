@@ -10,8 +10,8 @@ export const AssetFile = z
     path: file("an asset declaration, relative to this file"),
     paths: file("asset declarations by a pattern"),
   })
-  .superRefine((given, context) => {
-    if (!given.path && !given.paths)
+  .superRefine((asset, context) => {
+    if (!asset.path && !asset.paths)
       context.addIssue({ code: "custom", path: ["path"], message: "is required, or paths" });
   });
 export type AssetFile = z.output<typeof AssetFile>;

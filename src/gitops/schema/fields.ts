@@ -12,35 +12,35 @@ export const text = (max: number) =>
     .string()
     .max(max)
     .nullish()
-    .transform((given) => given ?? "");
+    .transform((input) => input ?? "");
 export const flag = z
   .boolean()
   .nullish()
-  .transform((given) => given ?? false);
+  .transform((input) => input ?? false);
 export const labelNames = (most: number) =>
   z
     .array(name)
     .max(most)
     .nullish()
-    .transform((given) => [...new Set(given ?? [])].sort());
+    .transform((input) => [...new Set(input ?? [])].sort());
 export const choice = <const V extends string>(values: readonly V[], otherwise: V) =>
   z
     .enum(values)
     .nullish()
-    .transform((given): V => given ?? otherwise);
+    .transform((input): V => input ?? otherwise);
 
 /** A comma-separated text or a YAML list of platforms, sorted in the order of the table. */
-export const platforms = (known: readonly string[]) =>
+export const platforms = (allowed: readonly string[]) =>
   z
     .union([z.string(), z.array(z.string())], { error: "expected string or array of strings" })
     .nullish()
-    .transform((given, context) => {
-      const parts = (Array.isArray(given) ? given : (given ?? "").split(","))
+    .transform((input, context) => {
+      const parts = (Array.isArray(input) ? input : (input ?? "").split(","))
         .map((part) => part.trim())
         .filter(Boolean);
-      const wrong = parts.find((part) => !known.includes(part));
-      if (wrong === undefined) return known.filter((one) => parts.includes(one)).join(",");
-      context.issues.push({ code: "custom", input: given, message: `${wrong} is not one of ${known.join(", ")}` });
+      const wrong = parts.find((part) => !allowed.includes(part));
+      if (wrong === undefined) return allowed.filter((platform) => parts.includes(platform)).join(",");
+      context.issues.push({ code: "custom", input, message: `${wrong} is not one of ${allowed.join(", ")}` });
       return z.NEVER;
     });
 
@@ -48,7 +48,7 @@ export const sql = (max: number) =>
   z
     .string()
     .max(max)
-    .refine((given) => given.trim() !== "", { error: "must not be empty" })
+    .refine((input) => input.trim() !== "", { error: "must not be empty" })
     .meta({ minLength: 1 });
 
 type FileSchemas<F extends PlainFields> = {

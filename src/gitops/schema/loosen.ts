@@ -73,8 +73,8 @@ function entry(schema: z.ZodType): z.ZodType {
 }
 
 const maxOf = (list: z.ZodArray): number => {
-  for (const one of list.def.checks ?? []) {
-    const { check, maximum } = one._zod.def as { check: string; maximum?: number };
+  for (const rule of list.def.checks ?? []) {
+    const { check, maximum } = rule._zod.def as { check: string; maximum?: number };
     if (check === "max_length" && maximum !== undefined) return maximum;
   }
   throw new Error("a list of settings must be bounded");

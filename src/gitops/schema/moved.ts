@@ -36,10 +36,10 @@ type Value = Readonly<Record<string, unknown>>;
 export const valueAt = (value: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>((at, step) => (isRecord(at) ? at[step] : undefined), value);
 
-export function withValueAt(value: unknown, [key, ...rest]: readonly string[], given: unknown): Value {
+export function withValueAt(value: unknown, [key, ...rest]: readonly string[], replacement: unknown): Value {
   const fields = isRecord(value) ? value : {};
   if (key === undefined) return fields;
-  return { ...fields, [key]: rest.length === 0 ? given : withValueAt(fields[key], rest, given) };
+  return { ...fields, [key]: rest.length === 0 ? replacement : withValueAt(fields[key], rest, replacement) };
 }
 
 /** The value without what is at the path, and without objects that this leaves empty. */

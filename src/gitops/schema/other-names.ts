@@ -37,13 +37,13 @@ const without: Readonly<Record<string, string>> = {
 };
 
 /** The first of the known keys that is this key under another name. */
-export function otherName(key: string, known: readonly string[]): string | undefined {
+export function otherName(key: string, knownKeys: readonly string[]): string | undefined {
   const parts = key.split("_");
   const spelled = parts.flatMap((part, i) =>
     (ownOf(words, part) ?? []).map((word) => [...parts.slice(0, i), word, ...parts.slice(i + 1)].join("_")),
   );
   const unprefixed = ownOf(words, parts[0]!) === undefined ? [] : [parts.slice(1).join("_")];
-  return [...(ownOf(names, key) ?? []), ...spelled, ...unprefixed].find((one) => known.includes(one));
+  return [...(ownOf(names, key) ?? []), ...spelled, ...unprefixed].find((candidate) => knownKeys.includes(candidate));
 }
 
 /** Why there is no such key; undefined if it is not a key of other systems. */

@@ -17,16 +17,16 @@ export const ProfileFile = z
     labels_exclude_any: labelNames(1000),
     activation: file("the declaration's own activation, relative to this file"),
   })
-  .superRefine((given, context) => {
+  .superRefine((profile, context) => {
     const wrong = (key: string, message: string) => context.addIssue({ code: "custom", path: [key], message });
-    if (!given.path && !given.paths) wrong("path", "is required, or paths");
-    if (given.paths && given.display_name)
+    if (!profile.path && !profile.paths) wrong("path", "is required, or paths");
+    if (profile.paths && profile.display_name)
       wrong("display_name", "cannot be used with paths: each file has its own name");
-    if (given.activation && !/\.json$/i.test(given.path ?? ""))
+    if (profile.activation && !/\.json$/i.test(profile.path ?? ""))
       wrong("activation", "can only be used with the path of a declaration, a .json file");
-    if (given.path && given.display_name && /\.mobileconfig$/i.test(given.path))
+    if (profile.path && profile.display_name && /\.mobileconfig$/i.test(profile.path))
       wrong("display_name", "cannot be given: a .mobileconfig file contains its own name");
-    if (given.labels_include_all.length > 0 && given.labels_include_any.length > 0)
+    if (profile.labels_include_all.length > 0 && profile.labels_include_any.length > 0)
       wrong("labels_include_any", "give either labels_include_all or labels_include_any, not both");
   });
 export type ProfileFile = z.output<typeof ProfileFile>;

@@ -10,10 +10,10 @@ export const ScriptFile = z
     paths: file("scripts by a pattern"),
     display_name: name.nullish().meta({ description: "name of the script; default: its file's" }),
   })
-  .superRefine((given, context) => {
+  .superRefine((script, context) => {
     const wrong = (key: string, message: string) => context.addIssue({ code: "custom", path: [key], message });
-    if (!given.path && !given.paths) wrong("path", "is required, or paths");
-    if (given.paths && given.display_name)
+    if (!script.path && !script.paths) wrong("path", "is required, or paths");
+    if (script.paths && script.display_name)
       wrong("display_name", "cannot be used with paths: each file has its own name");
   });
 export type ScriptFile = z.output<typeof ScriptFile>;

@@ -93,7 +93,7 @@ export const orgSections = {
       exceptions: z
         .json()
         .optional()
-        .refine((given) => given === undefined, { error: "exceptions cannot be set in files" })
+        .refine((input) => input === undefined, { error: "exceptions cannot be set in files" })
         .meta({ description: "cannot be set in files", never: true }),
     },
   }),

@@ -14,7 +14,7 @@ const labelLists = {
 };
 const shown = {
   self_service: flag.meta({ description: "users of hosts may install it themselves" }),
-  display_name: text(255).transform((given) => given.trim()),
+  display_name: text(255).transform((input) => input.trim()),
   setup_experience: flag.meta({ description: "hosts install it during their setup" }),
 };
 /** The files themselves are read by `readSoftware`. */
@@ -36,8 +36,8 @@ type Issues = z.core.$RefinementCtx;
 const wrong = (context: Issues, key: string, message: string) =>
   context.addIssue({ code: "custom", path: [key], message });
 
-function onlyOneList(given: Lists, context: Issues): void {
-  const [, second] = (Object.keys(labelLists) as (keyof Lists)[]).filter((key) => given[key].length > 0);
+function onlyOneList(lists: Lists, context: Issues): void {
+  const [, second] = (Object.keys(labelLists) as (keyof Lists)[]).filter((key) => lists[key].length > 0);
   if (second !== undefined) wrong(context, second, "give only one list of labels");
 }
 
@@ -58,7 +58,7 @@ export const PackageFile = z
       .meta({ description: "a .yml file with one or several packages, or a script that is a package" }),
     url: z
       .string()
-      .transform((given) => given.trim())
+      .transform((input) => input.trim())
       .pipe(
         z
           .string()
@@ -78,28 +78,29 @@ export const PackageFile = z
     ...scripts,
     icon,
     ...shown,
-    categories: categories.nullish().transform((given) => given ?? []),
+    categories: categories.nullish().transform((input) => input ?? []),
     ...labelLists,
     setup_experience_platform: platforms(setupPlatforms)
       .transform((list) => list.split(",").sort().join(","))
       .meta({ description: "whose setup installs it; default: its own platform" }),
     configuration: file("a property list with settings of an app for iPhones and iPads (.ipa)"),
   })
-  .superRefine((given, context) => {
-    onlyOneList(given, context);
-    if (given.setup_experience_platform !== "" && !given.setup_experience)
+  .superRefine((software, context) => {
+    onlyOneList(software, context);
+    if (software.setup_experience_platform !== "" && !software.setup_experience)
       wrong(context, "setup_experience_platform", "needs setup_experience to be true");
-    if (given.path && (given.url || given.hash_sha256))
-      wrong(context, given.url ? "url" : "hash_sha256", "cannot be used with path: the file names it");
-    if (given.always_download && !given.url) wrong(context, "always_download", "needs a url");
-    if (given.always_download && given.hash_sha256)
+    if (software.path && (software.url || software.hash_sha256))
+      wrong(context, software.url ? "url" : "hash_sha256", "cannot be used with path: the file names it");
+    if (software.always_download && !software.url) wrong(context, "always_download", "needs a url");
+    if (software.always_download && software.hash_sha256)
       wrong(context, "always_download", "cannot be used with hash_sha256, which determines the file");
-    if (given.path && given.install_script)
+    if (software.path && software.install_script)
       wrong(context, "install_script", "a script that is a package is its own install script");
-    if (!given.path && !given.url && !given.hash_sha256) wrong(context, "url", "is required, or hash_sha256 or path");
-    if (given.url && NEEDS_SCRIPTS.test(pathOf(given.url)))
+    if (!software.path && !software.url && !software.hash_sha256)
+      wrong(context, "url", "is required, or hash_sha256 or path");
+    if (software.url && NEEDS_SCRIPTS.test(pathOf(software.url)))
       for (const key of ["install_script", "uninstall_script"] as const)
-        if (!given[key]) wrong(context, key, "is required for .exe, .tar.gz and .tgz packages");
+        if (!software[key]) wrong(context, key, "is required for .exe, .tar.gz and .tgz packages");
   });
 export type PackageFile = z.output<typeof PackageFile>;
 
@@ -110,14 +111,14 @@ export const MaintainedAppFile = z
       .regex(/^[^/\s]+\/[^/\s]+$/, { error: "must be the slug of a maintained app, such as firefox/darwin" })
       .max(255),
     version: text(255)
-      .transform((given) => given.trim())
+      .transform((input) => input.trim())
       .meta({ description: "one that the catalogue has, or ^147 for the newest 147; default: always the newest" }),
     ...scripts,
     icon,
     ...shown,
     categories: categories
       .nullish()
-      .transform((given) => given ?? null)
+      .transform((input) => input ?? null)
       .meta({ description: "default: those of the catalogue; an empty list: none" }),
     ...labelLists,
   })
@@ -134,25 +135,25 @@ export const StoreAppFile = z
     platform: z.enum(storePlatforms).nullish().meta({ description: "default: all platforms of the app" }),
     icon,
     ...shown,
-    categories: categories.nullish().transform((given) => given ?? []),
+    categories: categories.nullish().transform((input) => input ?? []),
     ...labelLists,
     configuration: file("settings of the app: a property list for iPhones and iPads, a JSON file for Android"),
     auto_update_enabled: flag.meta({ description: "iPhones and iPads" }),
     auto_update_window_start: time.nullish().meta({ description: "in the host's local time, as HH:MM" }),
     auto_update_window_end: time.nullish().meta({ description: "may be on the next day" }),
   })
-  .superRefine((given, context) => {
-    onlyOneList(given, context);
-    if (!isAppId(given.app_store_id, given.platform === "android"))
+  .superRefine((app, context) => {
+    onlyOneList(app, context);
+    if (!isAppId(app.app_store_id, app.platform === "android"))
       wrong(
         context,
         "app_store_id",
-        given.platform === "android"
+        app.platform === "android"
           ? "must be the name of a package, such as com.example.app"
           : "must be the number of an app in the store; the names of packages need the platform android",
       );
     for (const key of ["auto_update_window_start", "auto_update_window_end"] as const)
-      if (given.auto_update_enabled && !given[key]) wrong(context, key, "is required with auto_update_enabled");
+      if (app.auto_update_enabled && !app[key]) wrong(context, key, "is required with auto_update_enabled");
   });
 export type StoreAppFile = z.output<typeof StoreAppFile>;
 

@@ -6,7 +6,7 @@ const team = z
   .string()
   .max(255)
   .nullish()
-  .transform((given) => (given ?? "").normalize("NFC").trim())
+  .transform((input) => (input ?? "").normalize("NFC").trim())
   .meta({ description: "name of a team; empty: none" });
 
 const PortalToken = z.strictObject({
@@ -25,7 +25,7 @@ const LicenseToken = z.strictObject({
     .array(name)
     .max(10_000)
     .nullish()
-    .transform((given) => [...new Set(given ?? [])].sort())
+    .transform((input) => [...new Set(input ?? [])].sort())
     .meta({ description: "names of teams, No team, or only All teams" }),
 });
 export type LicenseToken = z.output<typeof LicenseToken>;

@@ -13,17 +13,17 @@ export const VariableFile = z.strictObject({
     .regex(/^[A-Za-z0-9_]{1,255}$/, {
       error: "must consist of letters of the English alphabet, digits and underscores, 255 at most",
     })
-    .refine((given) => !given.startsWith(SECRET_PREFIX), { error: `is given without the prefix ${SECRET_PREFIX}` }),
+    .refine((input) => !input.startsWith(SECRET_PREFIX), { error: `is given without the prefix ${SECRET_PREFIX}` }),
   teams: z
     .array(name)
     .max(10_000)
     .nullish()
-    .transform((given) => (given ? [...new Set(given.map(inState))].sort(compareTexts) : null))
+    .transform((input) => (input ? [...new Set(input.map(inState))].sort(compareTexts) : null))
     .meta({ description: "the teams that may use it, No team for hosts without one; left out: all" }),
   uses: z
     .array(z.enum(variableUses))
     .nullish()
-    .transform((given) => variableUses.filter((use) => (given ?? variableDefaultUses).includes(use)))
+    .transform((input) => variableUses.filter((use) => (input ?? variableDefaultUses).includes(use)))
     .meta({ description: `where it may be used; left out: ${variableDefaultUses.join(", ")}` }),
 });
 

@@ -21,64 +21,64 @@ const isDocument = ({ file }: Policy): boolean => file === "";
 function placedOf<T>(items: CollectedItems, kind: string, owner: string | null): readonly PlacedItem<T>[] {
   const isControl = kind === SCRIPTS || kind === PROFILES;
   const owners = isControl && owner === NO_TEAM_NAME ? [owner, null] : [owner];
-  return ((items.get(kind) ?? []) as readonly PlacedItem<T>[]).filter((one) => owners.includes(one.owner));
+  return ((items.get(kind) ?? []) as readonly PlacedItem<T>[]).filter((item) => owners.includes(item.owner));
 }
 const ofOwner = <T>(items: CollectedItems, kind: string, owner: string | null): readonly T[] =>
-  placedOf<T>(items, kind, owner).map((one) => one.value);
+  placedOf<T>(items, kind, owner).map((item) => item.value);
 
 /**
- * What the policy installs: one of the packages and apps that the same file lists. Reports what is not there. `own`: the
- * kind of the policy itself.
+ * What the policy installs: one of the packages and apps that the same file lists. Reports what is not there. `policyKind`:
+ * the kind of the policy itself.
  */
-export function linkedSoftware(policy: Policy, items: CollectedItems, own: string, problems: Problems): Json {
+export function linkedSoftware(policy: Policy, items: CollectedItems, policyKind: string, problems: Problems): Json {
   const { value, owner } = policy;
   if (owner === null) return null;
   checkNamed(policy, items, problems);
   if (value.type === "patch") {
-    checkPatched(policy, items, own, problems);
+    checkPatched(policy, items, policyKind, problems);
     return value.install_software === true || null;
   }
-  const wanted = value.install_software;
-  return wanted === null || wanted === true ? null : installs(policy, wanted, items, problems);
+  const software = value.install_software;
+  return software === null || software === true ? null : installs(policy, software, items, problems);
 }
 
 /** Reports what the policy names but its team does not have, unless the list could not be read whole. */
 function reportMissing({ owner, place }: Policy, kind: string, key: string, message: string, problems: Problems): null {
   const isControl = kind === SCRIPTS || kind === PROFILES;
   const owners = isControl && owner === NO_TEAM_NAME ? [owner, null] : [owner];
-  if (!owners.some((one) => problems.isIncomplete(listKey(kind, one))))
+  if (!owners.some((listOwner) => problems.isIncomplete(listKey(kind, listOwner))))
     problems.error(place(key), `${key}: ${message}`);
   return null;
 }
 
-function installs(policy: Policy, wanted: NamedSoftware, items: CollectedItems, problems: Problems): Json {
+function installs(policy: Policy, software: NamedSoftware, items: CollectedItems, problems: Problems): Json {
   const { owner, file, place } = policy;
   const missing = (kind: string, message: string) => reportMissing(policy, kind, "install_software", message, problems);
-  if (wanted.app_store_id) {
-    const app_store_id = wanted.app_store_id.trim();
+  if (software.app_store_id) {
+    const app_store_id = software.app_store_id.trim();
     const names = new Set([app_store_id, `${app_store_id}/darwin`]);
-    const isThere = ofOwner<StoreApp>(items, "store_app", owner).some((one) => names.has(one.name));
+    const isThere = ofOwner<StoreApp>(items, "store_app", owner).some((app) => names.has(app.name));
     return isThere || isDocument(policy)
       ? { app_store_id }
       : missing("store_app", `the software of the team has no app ${app_store_id} for Macs`);
   }
-  const path = wanted.package_path && resolve(dirname(file), wanted.package_path);
-  const found = ofOwner<Package>(items, "package", owner).filter((one) =>
+  const path = software.package_path && resolve(dirname(file), software.package_path);
+  const packages = ofOwner<Package>(items, "package", owner).filter((candidate) =>
     path
-      ? one.from === path
-      : wanted.hash_sha256
-        ? one.sha256 === wanted.hash_sha256
-        : one.name === (wanted.svc_maintained_app_slug ?? wanted.package),
+      ? candidate.from === path
+      : software.hash_sha256
+        ? candidate.sha256 === software.hash_sha256
+        : candidate.name === (software.svc_maintained_app_slug ?? software.package),
   );
-  if (found.length > 1) {
+  if (packages.length > 1) {
     problems.error(
       place("install_software"),
       "install_software: the file has several packages: name one of them by its hash_sha256",
     );
     return null;
   }
-  if (found.length === 1) return { package: found[0]!.name };
-  const name = wanted.package_path ?? wanted.hash_sha256 ?? wanted.svc_maintained_app_slug ?? wanted.package!;
+  if (packages.length === 1) return { package: packages[0]!.name };
+  const name = software.package_path ?? software.hash_sha256 ?? software.svc_maintained_app_slug ?? software.package!;
   return isDocument(policy) && !path
     ? { package: name }
     : missing("package", `the software of the team has no package ${name}`);
@@ -87,14 +87,14 @@ function installs(policy: Policy, wanted: NamedSoftware, items: CollectedItems, 
 function checkNamed(policy: Policy, items: CollectedItems, problems: Problems): void {
   const { value, owner, file } = policy;
   const key = "resend_configuration_profile";
-  const wanted = value[key];
-  if (file === "" || wanted === null) return;
-  if (!ofOwner<{ name: string }>(items, PROFILES, owner).some(({ name }) => name === wanted))
+  const profileName = value[key];
+  if (file === "" || profileName === null) return;
+  if (!ofOwner<{ name: string }>(items, PROFILES, owner).some(({ name }) => name === profileName))
     reportMissing(
       policy,
       PROFILES,
       key,
-      `the controls of the team have no configuration profile ${JSON.stringify(wanted)}`,
+      `the controls of the team have no configuration profile ${JSON.stringify(profileName)}`,
       problems,
     );
 }
@@ -105,16 +105,16 @@ function checkNamed(policy: Policy, items: CollectedItems, problems: Problems): 
  */
 export function linkedScript(policy: Policy, items: CollectedItems, problems: Problems): string | null {
   const { value, owner, file, place } = policy;
-  const wanted = value.run_script;
-  if (owner === null || wanted === null) return null;
-  if (isDocument(policy)) return wanted.name ?? basename(wanted.path!);
-  const path = wanted.name ? null : resolve(dirname(file), wanted.path!);
-  const found = placedOf<{ name: string }>(items, SCRIPTS, owner).filter((one) =>
-    path === null ? one.value.name === wanted.name : one.file === path,
+  const script = value.run_script;
+  if (owner === null || script === null) return null;
+  if (isDocument(policy)) return script.name ?? basename(script.path!);
+  const path = script.name ? null : resolve(dirname(file), script.path!);
+  const scripts = placedOf<{ name: string }>(items, SCRIPTS, owner).filter((candidate) =>
+    path === null ? candidate.value.name === script.name : candidate.file === path,
   );
-  if (found.length === 1) return found[0]!.value.name;
-  const named = JSON.stringify(wanted.name ?? wanted.path);
-  if (found.length === 0)
+  if (scripts.length === 1) return scripts[0]!.value.name;
+  const named = JSON.stringify(script.name ?? script.path);
+  if (scripts.length === 0)
     return reportMissing(policy, SCRIPTS, "run_script", `the controls of the team have no script ${named}`, problems);
   problems.error(
     place("run_script"),
@@ -124,11 +124,11 @@ export function linkedScript(policy: Policy, items: CollectedItems, problems: Pr
 }
 
 /** The app of a patch policy is in the software of the team, and no other policy of the team patches it. */
-function checkPatched(policy: Policy, items: CollectedItems, own: string, problems: Problems): void {
+function checkPatched(policy: Policy, items: CollectedItems, policyKind: string, problems: Problems): void {
   const { value, owner, place } = policy;
   const slug = value.svc_maintained_app_slug;
-  const others = ofOwner<PolicyFile>(items, own, owner).filter(
-    (one) => one.type === "patch" && one.svc_maintained_app_slug === slug,
+  const others = ofOwner<PolicyFile>(items, policyKind, owner).filter(
+    (other) => other.type === "patch" && other.svc_maintained_app_slug === slug,
   );
   if (others.length > 1 && others[0]!.name !== value.name)
     problems.error(
@@ -136,7 +136,7 @@ function checkPatched(policy: Policy, items: CollectedItems, own: string, proble
       `svc_maintained_app_slug: the policy ${JSON.stringify(others[0]!.name)} patches ${slug} already`,
     );
   if (isDocument(policy)) return;
-  const app = ofOwner<Package>(items, "package", owner).find((one) => one.slug === slug);
+  const app = ofOwner<Package>(items, "package", owner).find((candidate) => candidate.slug === slug);
   if (!app)
     reportMissing(
       policy,

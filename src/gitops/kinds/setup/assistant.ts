@@ -26,12 +26,12 @@ export const setupAssistant: Kind = {
     ],
     extensions: [".json"],
     async read(path, named, sources) {
-      const given = await readSource(path, named, sources);
-      if (given === null) return null;
+      const source = await readSource(path, named, sources);
+      if (source === null) return null;
       const { environment, problems } = sources;
-      const { text, used } = substitute(given, shownAs(path, sources), environment, problems);
+      const { text, used } = substitute(source, shownAs(path, sources), environment, problems);
       const profile = parsed(text);
-      if (used.length > 0) hideReplaced(profile, given, used, environment.masks);
+      if (used.length > 0) hideReplaced(profile, source, used, environment.masks);
       if (!isRecord(profile)) throw new Error("must be a JSON object");
       return { name: basename(path), enrollment_profile: profile };
     },
@@ -59,8 +59,8 @@ export const setupAssistant: Kind = {
 };
 
 /** Texts and numbers that variables have a part in, also where JSON reads their values as other characters. */
-function hideReplaced(profile: unknown, given: string, variables: readonly UsedVariable[], masks: Masks): void {
-  const literal = new Set(textsIn(parsedOrNull(given)).map((text) => text.replace(/\$\{(\w+)\}/g, "$$$1")));
+function hideReplaced(profile: unknown, source: string, variables: readonly UsedVariable[], masks: Masks): void {
+  const literal = new Set(textsIn(parsedOrNull(source)).map((text) => text.replace(/\$\{(\w+)\}/g, "$$$1")));
   const names = [...new Set(variables.map(({ name }) => name))];
   for (const text of textsIn(profile)) if (!literal.has(masks.hide(text))) masks.add(names, text);
 }

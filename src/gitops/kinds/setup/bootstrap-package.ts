@@ -29,10 +29,10 @@ export const bootstrapPackage: Kind = {
   // The one file that could define the controls of hosts without a team may have been skipped.
   isComplete: ({ owner }, { owners, hasAllControls }) => owners.has(owner) && (owner !== null || hasAllControls),
   exported({ file, owner, stem, objects, addDownload }) {
-    const [found] = file === "no_team" ? [] : objects.all(owner, KIND);
-    if (!found) return {};
-    const path = `lib/${stem === "" ? "" : `${stem}.`}setup/${safeName(found.name, ".pkg")}`;
-    addDownload(path, { of: KIND, sha256: String(fieldsOf(found.value).sha256) });
+    const [installer] = file === "no_team" ? [] : objects.all(owner, KIND);
+    if (!installer) return {};
+    const path = `lib/${stem === "" ? "" : `${stem}.`}setup/${safeName(installer.name, ".pkg")}`;
+    addDownload(path, { of: KIND, sha256: String(fieldsOf(installer.value).sha256) });
     return { controls: { macos_setup: { bootstrap_package: `${owner === null ? "" : "../"}${path}` } } };
   },
   typesOf: () => ["added_bootstrap_package", "deleted_bootstrap_package"],

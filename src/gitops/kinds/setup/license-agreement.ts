@@ -22,10 +22,10 @@ export const licenseAgreement: Kind = {
   },
   isComplete: (_, { global }) => global !== undefined,
   exported({ file, objects, addDownload }) {
-    const [found] = file === "global" ? objects.all(null, KIND) : [];
-    if (!found) return {};
-    const path = `lib/setup/${safeName(found.name, ".pdf")}`;
-    addDownload(path, { of: KIND, sha256: String(fieldsOf(found.value).sha256) });
+    const [agreement] = file === "global" ? objects.all(null, KIND) : [];
+    if (!agreement) return {};
+    const path = `lib/setup/${safeName(agreement.name, ".pdf")}`;
+    addDownload(path, { of: KIND, sha256: String(fieldsOf(agreement.value).sha256) });
     return { settings: { mdm: { end_user_license_agreement: path } } };
   },
   typesOf: () => ["added_eula", "deleted_eula"],

@@ -67,7 +67,7 @@ export const setupOrder: Kind = {
 
 /** The objects of a kind: what hosts install during their setup first, in its order. */
 export function inSetupOrder({ objects, owner }: ExportScope, kind: string) {
-  const rankOf = new Map(namesIn(objects.one(owner, KIND)).map((name, rank) => [name, rank]));
+  const rankOf = new Map(namesIn(objects.singleValue(owner, KIND)).map((name, rank) => [name, rank]));
   const rank = ({ name }: { readonly name: string }): number => rankOf.get(name) ?? rankOf.size;
   return objects.all(owner, kind).toSorted((a, b) => rank(a) - rank(b));
 }
