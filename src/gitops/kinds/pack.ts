@@ -1,6 +1,6 @@
 // Packs: sets of scheduled queries. Only documents of the older format contain them; files have queries with an interval.
 import { z } from "zod";
-import { PackQueryInput, PackInput } from "../../api/checks/packs.ts";
+import { PackInput, PackQueryInput } from "../../api/checks/packs.ts";
 import { thing } from "../desired/values.ts";
 import type { Value } from "../files/overlay.ts";
 import { checked } from "../files/section-values.ts";
