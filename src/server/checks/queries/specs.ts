@@ -1,5 +1,5 @@
 // Queries from configuration files, identified by team name and query name.
-import { type QuerySpecInput, type QuerySpec, queryFields } from "../../../api/checks/queries.ts";
+import { type QuerySpec, type QuerySpecInput, queryFields } from "../../../api/checks/queries.ts";
 import { fieldNames, pick } from "../../../api/plain-fields.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { type Context, isPremium } from "../../platform/core/context.ts";
