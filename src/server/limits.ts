@@ -24,7 +24,7 @@ import { windowsDeviceLimits } from "./devices/windows/enroll/enroll.ts";
 import { deviceSerial } from "./devices/windows/joins/serial.ts";
 import { windowsMissing, windowsOutput } from "./devices/windows/profiles/inventory.ts";
 import { strangerBodies } from "./edge/agent/http/answer.ts";
-import { resultLimits } from "./edge/agent/ingest/results.ts";
+import { resultLimits } from "./edge/agent/ingest/limits.ts";
 import { UNASKED } from "./edge/agent/ingest/unasked.ts";
 import { linesLimit } from "./edge/agent/logs/log.ts";
 import { DEVICE_ACTIONS, DEVICE_ACTIONS_A_DAY, DEVICE_REFETCHES } from "./edge/device-page/limits.ts";

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "vitest";
-import type { Agent } from "../../src/server/edge/agent/start.ts";
+import type { Agent } from "../../src/server/edge/agent/agent.ts";
 import { liveQueries } from "../../src/server/inventory/live-queries/hub.ts";
 import { LIVE_PREFIX } from "../../src/server/platform/agent-protocol/names.ts";
 import { channels } from "../../src/server/platform/core/channels.ts";

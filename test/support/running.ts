@@ -1,5 +1,6 @@
 // Parts of a server that a test starts alone.
-import { type Agent, agents } from "../../src/server/edge/agent/start.ts";
+import type { Agent } from "../../src/server/edge/agent/agent.ts";
+import { agents } from "../../src/server/edge/agent/start.ts";
 import { liveQueries } from "../../src/server/inventory/live-queries/hub.ts";
 import type { Services } from "../../src/server/platform/core/context.ts";
 import { Running, withRunning } from "../../src/server/platform/core/running.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Agent } from "../../../src/server/edge/agent/start.ts";
+import type { Agent } from "../../../src/server/edge/agent/agent.ts";
 import type { SettingsInput } from "../../../src/server/platform/core/settings/settings.ts";
 import type { ServerStore } from "../../../src/server/platform/core/tables.ts";
 import { createCipher } from "../../../src/server/platform/store/cipher.ts";

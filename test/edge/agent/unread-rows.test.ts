@@ -1,6 +1,7 @@
 // Software results that are kept as text: the effect of a write must be the same as if all of it had been parsed.
 import { describe, expect, it } from "vitest";
-import { parseWrite, readResults } from "../../../src/server/edge/agent/ingest/results.ts";
+import { parseWrite } from "../../../src/server/edge/agent/ingest/parse-write.ts";
+import { readResults } from "../../../src/server/edge/agent/ingest/results.ts";
 import { parseSparing, UnreadRows } from "../../../src/server/edge/agent/ingest/unread-rows.ts";
 import { softwareChanges, softwareFingerprint } from "../../../src/server/software/software/inventory.ts";
 import { SoftwareRows } from "../../../src/server/software/software/rows.ts";

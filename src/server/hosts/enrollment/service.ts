@@ -39,7 +39,7 @@ interface Again {
 
 const ATTEMPTS = 3;
 
-interface HostEnrollment<R> {
+export interface HostEnrollment<R> {
   /**
    * Enrolls a machine whose enroll secret the caller has checked. Requests that arrive while others are processed share
    * a transaction. `since`: see `Batcher`.

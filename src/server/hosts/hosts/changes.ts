@@ -1,7 +1,7 @@
 import { ALL_MEMBERS, channels, HOSTS_MOVED } from "../../platform/core/channels.ts";
 import type { ServerStore, ServerTx } from "../../platform/core/tables.ts";
 
-interface HostChanges {
+export interface HostChanges {
   /** Number of notifications so far. A row that was being read when this number changed may be outdated. */
   readonly notifications: number;
   stop(): Promise<void>;

@@ -20,7 +20,7 @@ interface ReportedOs {
   readonly system: OsIdentity;
 }
 
-interface OsVersions {
+export interface OsVersions {
   /**
    * The ids of these releases; missing ones are created. Undefined for a release that was not created, because its host
    * has added too many.

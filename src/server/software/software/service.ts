@@ -148,7 +148,7 @@ export async function titlesOfHost(
   const needle = (query.query ?? "").toLowerCase();
   // The list shows both names.
   const isNamed = (id: number, name: string): boolean =>
-    [name, offerOf.get(id)?.shown.display_name ?? ""].some((name) => name.toLowerCase().includes(needle));
+    [name, offerOf.get(id)?.shown.display_name ?? ""].some((shownName) => shownName.toLowerCase().includes(needle));
   const sign = query.order_direction === "desc" ? -1 : 1;
   const picked = titles
     .filter(({ id, name }) => isNamed(id, name) && (vulnerable === null || vulnerable.has(id)))

@@ -5,7 +5,7 @@ import { type Flusher, startFlusher } from "../../../platform/core/concurrency/f
 import type { Services } from "../../../platform/core/context.ts";
 import type { HostState } from "./state.ts";
 
-interface SeenBuffer extends Flusher {
+export interface SeenBuffer extends Flusher {
   mark(state: HostState, now: number): void;
 }
 

@@ -3,7 +3,8 @@ import { type AgentReply, IDLE, IDLE_ACCELERATED } from "../../../platform/agent
 import type { Settings } from "../../../platform/core/settings/settings.ts";
 import type { Tables } from "../../../platform/core/tables.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
-import type { AgentConfig, Choice } from "../config.ts";
+import type { Choice } from "../config/cache.ts";
+import type { AgentConfig } from "../config/team-config.ts";
 import { jitterMs } from "../inventory/due.ts";
 
 export type HostRow = RowOf<Tables["hosts"]>;

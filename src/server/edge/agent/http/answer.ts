@@ -17,7 +17,7 @@ import { bodyRoom, type Sender } from "../../../platform/core/http/body-room.ts"
 import type { Caller } from "../../../platform/core/http/proxies.ts";
 import { type StrangerCost, strangerCost } from "../../../platform/core/http/strangers.ts";
 import { limit } from "../../../platform/core/limits.ts";
-import type { Agent } from "../start.ts";
+import type { Agent } from "../agent.ts";
 import { BadGzip, inflate, Oversize } from "./inflate.ts";
 
 interface RawRequest extends Caller {

@@ -11,7 +11,7 @@ import {
 import type { Services } from "../../../platform/core/context.ts";
 import { incomplete } from "../../../platform/core/http/body.ts";
 import { callerOf } from "../../../platform/core/http/proxies.ts";
-import type { Agent } from "../start.ts";
+import type { Agent } from "../agent.ts";
 import { answer, misdirected, oversize } from "./answer.ts";
 
 export function mountAgent(app: H3, services: Services, agent: Agent): void {

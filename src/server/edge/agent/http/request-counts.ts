@@ -3,7 +3,7 @@
 import { type EndpointName, endpointNames } from "../../../platform/agent-protocol/wire.ts";
 import type { Services } from "../../../platform/core/context.ts";
 
-interface RequestCounts {
+export interface RequestCounts {
   /** The start time of a sampled request; otherwise 0. */
   start(): number;
   end(endpoint: EndpointName, status: number, started: number): void;

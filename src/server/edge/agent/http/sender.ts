@@ -1,6 +1,9 @@
-// Identifies the sender of a large body before all of it has arrived, by the node key in its header or first bytes.
+// The node key of a request: in its header or body, or in the first bytes of a large body, before all of it has arrived.
 import { constants, gunzipSync } from "node:zlib";
+import { type AgentReply, failure, nodeInvalid } from "../../../platform/agent-protocol/wire.ts";
 
+/** The maximum length of a node key (characters). */
+export const KEY_MAX = 256;
 /** Agents send the node key first, or last. */
 const LOOKED_AT = 1024;
 /** Bytes looked at of a compressed body; this many inflate to at most half a megabyte. */
@@ -25,4 +28,18 @@ function inflatedStart(first: Buffer): string {
   } catch {
     return "";
   }
+}
+
+export const keyInHeader = (authorization: string | undefined): string =>
+  authorization?.startsWith("NodeKey ") ? authorization.slice(8).trim() : "";
+
+/** The node key of a request, or an error reply. It is in the body, and since agent 5.23 also in the header. */
+export function nodeKey(inBody: unknown, authorization: string | undefined): string | AgentReply {
+  const keyInBody = typeof inBody === "string" ? inBody : "";
+  const inHeader = keyInHeader(authorization);
+  if (keyInBody !== "" && inHeader !== "" && keyInBody !== inHeader)
+    return failure(400, "the node keys of body and Authorization header differ");
+  const key = keyInBody || inHeader;
+  if (key === "" || key.length > KEY_MAX) return nodeInvalid();
+  return key;
 }

@@ -1,18 +1,6 @@
-// Parses distributed write bodies leniently: agents of all versions send them, and resend them until accepted.
+// Reads the results in distributed writes.
 
-import { setImmediate as breathe } from "node:timers/promises";
 import { isRecord } from "../../../../text/record.ts";
-import {
-  BadJson,
-  Elements,
-  isArrayAt,
-  isObjectAt,
-  isWideRow,
-  objectMembers,
-  parseExactly,
-  parseSpan,
-  type Span,
-} from "../../../platform/agent-protocol/json-scan.ts";
 import {
   ADDITIONAL_PREFIX,
   LABEL_PREFIX,
@@ -35,9 +23,9 @@ import {
   rowsOf,
   text,
 } from "../../../platform/agent-protocol/rows.ts";
-import { limit } from "../../../platform/core/limits.ts";
-import type { DetailQueries } from "../inventory/detail-queries.ts";
-import { parseSparing, UnreadRows } from "./unread-rows.ts";
+import { ADDITIONAL_CELL_MAX, ADDITIONAL_CHARACTERS_MAX, ADDITIONAL_ROWS_MAX, ROWS_MAX } from "./limits.ts";
+import type { QueriesByName } from "./parse-write.ts";
+import { UnreadRows } from "./unread-rows.ts";
 
 export interface WriteResults {
   /** Requested detail queries, including failed ones. */
@@ -64,197 +52,136 @@ export interface WriteResults {
   readonly additional: ReadonlyMap<string, readonly AgentRow[]>;
 }
 
-/** Maximum rows per query; the rest is ignored. */
-const ROWS_MAX = 20_000;
-const ADDITIONAL_ROWS_MAX = 1_000;
-const ADDITIONAL_CELL_MAX = 8_192;
-const ADDITIONAL_CHARACTERS_MAX = 1024 * 1024;
-/** Bodies above this size (characters) are parsed query by query and row by row. */
-const WHOLE_MAX = 2 * 1024 * 1024;
-/** Maximum size of one query's rows (characters). */
-const ANSWER_MAX = 24 * 1024 * 1024;
-/** Maximum rows of a body that is parsed in parts; many tiny rows would exhaust memory. */
-const ALL_ROWS_MAX = 200_000;
+export const readResults = (write: Record<string, unknown>, { byName }: QueriesByName): WriteResults =>
+  new ResultReader(write, byName).read();
 
-export const resultLimits = [
-  limit({
-    what: "rows of one query of an agent",
-    max: ROWS_MAX,
-    unit: "rows",
-    beyond: "The rest is ignored.",
-  }),
-  limit({
-    what: "rows of one query of an agent, as JSON",
-    max: ANSWER_MAX,
-    unit: "characters",
-    beyond: "The query counts as not answered.",
-  }),
-  limit({
-    what: "rows of all queries in a large message of an agent",
-    max: ALL_ROWS_MAX,
-    unit: "rows",
-    per: "message",
-    beyond: "The rest is ignored.",
-  }),
-  limit({
-    what: "rows of an additional query",
-    max: ADDITIONAL_ROWS_MAX,
-    unit: "rows",
-    beyond: "The rest is ignored.",
-  }),
-  limit({
-    what: "cell of an additional query",
-    max: ADDITIONAL_CELL_MAX,
-    unit: "characters",
-    beyond: "The rest is cut off.",
-  }),
-  limit({
-    what: "all cells of an additional query",
-    max: ADDITIONAL_CHARACTERS_MAX,
-    unit: "characters",
-    beyond: "Rows after them are ignored.",
-  }),
-];
-/** Rows parsed before yielding to the event loop. */
-const ROWS_PER_PART = 2_000;
+/** Sorts the results of one message by what they answer. */
+class ResultReader {
+  readonly #queries: Record<string, unknown>;
+  readonly #statuses: Record<string, unknown>;
+  readonly #messages: Record<string, unknown>;
+  readonly #stats: Record<string, unknown>;
+  readonly #byName: QueriesByName["byName"];
+  readonly #labels = new Map<number, boolean>();
+  readonly #labelErrors = new Map<number, string>();
+  readonly #policies = new Map<number, boolean | null>();
+  readonly #policyErrors = new Map<number, string>();
+  readonly #live = new Map<number, LiveAnswer>();
+  readonly #additional = new Map<string, readonly AgentRow[]>();
+  #labelsReported = false;
+  #labelsRevision: number | null = null;
+  #policiesReported = false;
+  #onlyNewPolicies = true;
+  #policiesRevision: number | null = null;
 
-type QueriesByName = Pick<DetailQueries, "byName">;
-
-/** The members of the body. Throws `BadJson` if it is not a JSON object. */
-export async function parseWrite(body: string, { byName }: QueriesByName): Promise<Record<string, unknown>> {
-  if (body.length <= WHOLE_MAX) {
-    const whole = { start: 0, end: body.length };
-    const value = parseSparing(body, (name) => byName.get(name)?.isLarge === true) ?? parseSpan(body, whole);
-    if (!isRecord(value)) throw new BadJson("not an object");
-    return hasWide(value.queries) ? (parseExactly(body, whole) as Record<string, unknown>) : value;
-  }
-  const parts: Record<string, unknown> = {};
-  for (const [name, span] of objectMembers(body))
-    parts[name] = name === "queries" && isObjectAt(body, span) ? await answersApart(body, span) : small(body, span);
-  return parts;
-}
-
-async function answersApart(body: string, queries: Span): Promise<Record<string, unknown>> {
-  const answers: Record<string, unknown> = {};
-  let room = ALL_ROWS_MAX;
-  for (const [name, span] of objectMembers(body, queries.start)) {
-    if (span.end - span.start > ANSWER_MAX) continue;
-    const most = Math.min(room, ROWS_MAX);
-    const rows = isArrayAt(body, span) ? await rowsAt(body, span, most, keepsAllColumns(name)) : null;
-    answers[name] = rows ?? parseSpan(body, span);
-    room -= rows?.length ?? 0;
-  }
-  return answers;
-}
-
-async function rowsAt(body: string, { start }: Span, most: number, exact: boolean): Promise<unknown[]> {
-  const rows: unknown[] = [];
-  const span = new Elements(body, start);
-  while (rows.length < most && span.next()) {
-    const row = parseSpan(body, span);
-    rows.push(exact && isWideRow(row) ? parseExactly(body, span) : row);
-    if (rows.length % ROWS_PER_PART === 0) await breathe();
-  }
-  return rows;
-}
-
-/** Live and additional results keep all columns; of other results only known fields are used. */
-const keepsAllColumns = (name: string): boolean => name.startsWith(LIVE_PREFIX) || name.startsWith(ADDITIONAL_PREFIX);
-
-const hasWide = (queries: unknown): boolean =>
-  isRecord(queries) &&
-  Object.keys(queries).some((name) => keepsAllColumns(name) && rowsOf(queries[name]).some(isWideRow));
-
-const small = (body: string, span: Span): unknown => (span.end - span.start > WHOLE_MAX ? null : parseSpan(body, span));
-
-export function readResults(write: Record<string, unknown>, { byName }: QueriesByName): WriteResults {
-  const queries = isRecord(write.queries) ? write.queries : {};
-  const statuses = isRecord(write.statuses) ? write.statuses : {};
-  const ok = (name: string) => isOk(Object.hasOwn(statuses, name) ? statuses[name] : undefined);
-
-  const details = new Map<string, DetailResult>();
-  for (const [key, result] of detailResults({ queries, statuses })) {
-    if (!byName.has(key)) continue;
-    const rows = queries[DETAIL_PREFIX + key];
-    if (rows instanceof UnreadRows && result.ok) details.set(key, rows.result(ROWS_MAX));
-    else
-      details.set(
-        key,
-        result.rows.length > ROWS_MAX ? { ok: result.ok, rows: result.rows.slice(0, ROWS_MAX) } : result,
-      );
+  constructor({ queries, statuses, messages, stats }: Record<string, unknown>, byName: QueriesByName["byName"]) {
+    this.#queries = isRecord(queries) ? queries : {};
+    this.#statuses = isRecord(statuses) ? statuses : {};
+    this.#messages = isRecord(messages) ? messages : {};
+    this.#stats = isRecord(stats) ? stats : {};
+    this.#byName = byName;
   }
 
-  const labels = new Map<number, boolean>();
-  const additional = new Map<string, readonly AgentRow[]>();
-  const policies = new Map<number, boolean | null>();
-  const live = new Map<number, LiveAnswer>();
-  const labelErrors = new Map<number, string>();
-  const policyErrors = new Map<number, string>();
-  const messages = isRecord(write.messages) ? write.messages : {};
-  const stats = isRecord(write.stats) ? write.stats : {};
-  const messageOf = (name: string): string =>
-    Object.hasOwn(messages, name) && typeof messages[name] === "string" ? messages[name] : "";
-  let labelsReported = false;
-  let policiesReported = false;
-  let onlyNewPolicies = true;
-  let labelsRevision: number | null = null;
-  let policiesRevision: number | null = null;
-  // Undelivered results are sent with the next ones. With several revisions present, use the oldest: which result
-  // belongs to which is unknown.
-  const oldest = (oldestSoFar: number | null, name: string, prefix: string): number | null => {
-    const digits = name.slice(prefix.length);
-    return /^\d{1,15}$/.test(digits) ? Math.min(oldestSoFar ?? Number.POSITIVE_INFINITY, Number(digits)) : oldestSoFar;
-  };
-  for (const name of new Set([...Object.keys(queries), ...Object.keys(statuses)])) {
-    if (name.startsWith(DETAIL_PREFIX)) continue;
-    if (name === NO_LABELS) labelsReported = true;
-    else if (name === NO_POLICIES) policiesReported = true;
+  read(): WriteResults {
+    for (const name of new Set([...Object.keys(this.#queries), ...Object.keys(this.#statuses)]))
+      if (!name.startsWith(DETAIL_PREFIX)) this.#addResult(name);
+    const areNew = this.#onlyNewPolicies && this.#policiesRevision !== null;
+    return {
+      details: this.#details(),
+      labels: this.#labels,
+      labelErrors: this.#labelErrors,
+      labelsReported: this.#labelsReported,
+      labelsRevision: this.#labelsRevision,
+      policies: this.#policies,
+      policyErrors: this.#policyErrors,
+      policiesReported: this.#policiesReported,
+      allPoliciesReported: this.#policiesReported && !areNew,
+      policiesRevision: this.#policiesRevision,
+      live: this.#live,
+      additional: this.#additional,
+    };
+  }
+
+  #details(): DetailResults {
+    const details = new Map<string, DetailResult>();
+    for (const [key, result] of detailResults({ queries: this.#queries, statuses: this.#statuses })) {
+      if (!this.#byName.has(key)) continue;
+      const rows = this.#queries[DETAIL_PREFIX + key];
+      if (rows instanceof UnreadRows && result.ok) details.set(key, rows.result(ROWS_MAX));
+      else if (result.rows.length <= ROWS_MAX) details.set(key, result);
+      else details.set(key, { ok: result.ok, rows: result.rows.slice(0, ROWS_MAX) });
+    }
+    return details;
+  }
+
+  #addResult(name: string): void {
+    if (name === NO_LABELS) this.#labelsReported = true;
+    else if (name === NO_POLICIES) this.#policiesReported = true;
     else if (name.startsWith(LABELS_REVISION)) {
-      labelsReported = true;
-      labelsRevision = oldest(labelsRevision, name, LABELS_REVISION);
+      this.#labelsReported = true;
+      this.#labelsRevision = oldestRevision(this.#labelsRevision, name, LABELS_REVISION);
     } else if (name.startsWith(NEW_POLICIES_REVISION)) {
-      policiesReported = true;
-      policiesRevision = oldest(policiesRevision, name, NEW_POLICIES_REVISION);
+      this.#policiesReported = true;
+      this.#policiesRevision = oldestRevision(this.#policiesRevision, name, NEW_POLICIES_REVISION);
     } else if (name.startsWith(POLICIES_REVISION)) {
-      policiesReported = true;
-      onlyNewPolicies = false;
-      policiesRevision = oldest(policiesRevision, name, POLICIES_REVISION);
-    } else if (name.startsWith(LABEL_PREFIX)) {
-      const id = idIn(name, LABEL_PREFIX);
-      labelsReported = true;
-      if (id !== null && ok(name) && Object.hasOwn(queries, name)) labels.set(id, rowsOf(queries[name]).length > 0);
-      else if (id !== null && !ok(name)) labelErrors.set(id, messageOf(name));
-    } else if (name.startsWith(POLICY_PREFIX)) {
-      const id = idIn(name, POLICY_PREFIX);
-      policiesReported = true;
-      if (id !== null)
-        policies.set(id, ok(name) && Object.hasOwn(queries, name) ? rowsOf(queries[name]).length > 0 : null);
-      if (id !== null && !ok(name)) policyErrors.set(id, messageOf(name));
-    } else if (name.startsWith(LIVE_PREFIX)) {
-      const id = idIn(name, LIVE_PREFIX);
-      const message = messageOf(name);
-      // A message along with rows and a success status is not an error.
-      const read = Object.hasOwn(queries, name) ? null : "the result was not stored: it has too many rows";
-      const error = ok(name) ? read : message || "the query failed";
-      if (id !== null)
-        live.set(id, { rows: rowsOf(queries[name]).slice(0, ROWS_MAX), error, stats: stats[name] ?? null });
-    } else if (name.startsWith(ADDITIONAL_PREFIX) && ok(name) && Object.hasOwn(queries, name))
-      additional.set(name.slice(ADDITIONAL_PREFIX.length), additionalRows(queries[name]));
+      this.#policiesReported = true;
+      this.#onlyNewPolicies = false;
+      this.#policiesRevision = oldestRevision(this.#policiesRevision, name, POLICIES_REVISION);
+    } else if (name.startsWith(LABEL_PREFIX)) this.#addLabel(name);
+    else if (name.startsWith(POLICY_PREFIX)) this.#addPolicy(name);
+    else if (name.startsWith(LIVE_PREFIX)) this.#addLive(name);
+    else if (name.startsWith(ADDITIONAL_PREFIX) && this.#isOk(name) && this.#hasRows(name))
+      this.#additional.set(name.slice(ADDITIONAL_PREFIX.length), additionalRows(this.#queries[name]));
   }
-  return {
-    details,
-    labels,
-    labelErrors,
-    labelsReported,
-    labelsRevision,
-    policies,
-    policyErrors,
-    policiesReported,
-    allPoliciesReported: policiesReported && !(onlyNewPolicies && policiesRevision !== null),
-    policiesRevision,
-    live,
-    additional,
-  };
+
+  #addLabel(name: string): void {
+    this.#labelsReported = true;
+    const id = idIn(name, LABEL_PREFIX);
+    if (id === null) return;
+    if (!this.#isOk(name)) this.#labelErrors.set(id, this.#messageOf(name));
+    else if (this.#hasRows(name)) this.#labels.set(id, rowsOf(this.#queries[name]).length > 0);
+  }
+
+  #addPolicy(name: string): void {
+    this.#policiesReported = true;
+    const id = idIn(name, POLICY_PREFIX);
+    if (id === null) return;
+    const hasSucceeded = this.#isOk(name);
+    this.#policies.set(id, hasSucceeded && this.#hasRows(name) ? rowsOf(this.#queries[name]).length > 0 : null);
+    if (!hasSucceeded) this.#policyErrors.set(id, this.#messageOf(name));
+  }
+
+  #addLive(name: string): void {
+    const id = idIn(name, LIVE_PREFIX);
+    if (id === null) return;
+    // A message along with rows and a success status is not an error.
+    const unread = this.#hasRows(name) ? null : "the result was not stored: it has too many rows";
+    const error = this.#isOk(name) ? unread : this.#messageOf(name) || "the query failed";
+    const rows = rowsOf(this.#queries[name]).slice(0, ROWS_MAX);
+    this.#live.set(id, { rows, error, stats: this.#stats[name] ?? null });
+  }
+
+  #isOk(name: string): boolean {
+    return isOk(Object.hasOwn(this.#statuses, name) ? this.#statuses[name] : undefined);
+  }
+
+  #hasRows(name: string): boolean {
+    return Object.hasOwn(this.#queries, name);
+  }
+
+  #messageOf(name: string): string {
+    const message = Object.hasOwn(this.#messages, name) ? this.#messages[name] : undefined;
+    return typeof message === "string" ? message : "";
+  }
+}
+
+/**
+ * Undelivered results are sent with the next ones. With several revisions present, use the oldest: which result belongs
+ * to which is unknown.
+ */
+function oldestRevision(oldestSoFar: number | null, name: string, prefix: string): number | null {
+  const digits = name.slice(prefix.length);
+  return /^\d{1,15}$/.test(digits) ? Math.min(oldestSoFar ?? Number.POSITIVE_INFINITY, Number(digits)) : oldestSoFar;
 }
 
 const idIn = (name: string, prefix: string): number | null => {

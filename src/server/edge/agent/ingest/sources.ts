@@ -74,7 +74,7 @@ interface PlannedSources {
   write(tx: ServerTx): Promise<void>;
 }
 
-interface Sources {
+export interface Sources {
   plan(
     hosts: readonly { readonly hostId: number; readonly values: readonly unknown[] }[],
     now: number,

@@ -77,36 +77,66 @@ interface Open {
   rotated: boolean;
 }
 
-export function fileDestination(options: FileOptions): LogDestination {
-  let waiting: Waiting[] = [];
-  let waitingSize = 0;
-  let open: Open | null = null;
-  let pumping: Promise<void> | null = null;
+export class FileDestination implements LogDestination {
+  readonly #options: FileOptions;
+  #waiting: Waiting[] = [];
+  #waitingSize = 0;
+  #open: Open | null = null;
+  #pumping: Promise<void> | null = null;
 
-  async function reopen(): Promise<Open> {
-    await mkdir(dirname(options.path), { recursive: true });
-    const stream = createStream(nameOf(options), {
-      path: dirname(options.path),
-      size: options.size as `${number}M`,
-      rotate: options.keep,
-      ...(options.compress ? { compress: "gzip" } : {}),
-      mode: 0o600,
-    });
-    await new Promise<void>((resolve, reject) => {
-      stream.once("open", () => resolve());
-      stream.once("error", reject);
-    });
-    // Errors are also passed to the callback of the write.
-    stream.on("error", () => {});
-    const opened: Open = { stream, size: statSync(options.path).size, rotated: false };
-    stream.on("rotation", () => {
-      opened.rotated = true;
-    });
-    return opened;
+  constructor(options: FileOptions) {
+    this.#options = options;
   }
 
-  async function writeAll(text: string): Promise<void> {
-    open ??= await reopen();
+  write(lines: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#waitingSize > 0 && this.#waitingSize + lines.length > WAITING_MAX)
+        return reject(new DestinationFailed(`${this.#options.path}: too many lines are waiting to be written`));
+      this.#waitingSize += lines.length;
+      this.#waiting.push({ lines, resolve, reject });
+      // Lines of the current turn of the event loop share one file write.
+      this.#pumping ??= new Promise<void>((done) => setImmediate(() => void this.#pump().then(done))).then(() => {
+        this.#pumping = null;
+      });
+    });
+  }
+
+  async stop(): Promise<void> {
+    while (this.#pumping) await this.#pumping;
+    const stream = this.#open?.stream;
+    this.#open = null;
+    if (stream) await new Promise<void>((done) => stream.end(() => done()));
+  }
+
+  async #pump(): Promise<void> {
+    const { log, path } = this.#options;
+    while (this.#waiting.length > 0) {
+      const { batch, size } = this.#nextBatch();
+      try {
+        await this.#writeAll(batch.map(({ lines }) => lines).join(""));
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        log.error({ err: error, file: path }, "lines from agents could not be written");
+        for (const { reject } of batch) reject(new DestinationFailed(`${path}: ${String(error)}`));
+      }
+      this.#waitingSize -= size;
+    }
+  }
+
+  #nextBatch(): { readonly batch: readonly Waiting[]; readonly size: number } {
+    const waiting = this.#waiting;
+    let count = 0;
+    let size = 0;
+    while (count < waiting.length && (count === 0 || size + waiting[count]!.lines.length <= WRITE_MAX))
+      size += waiting[count++]!.lines.length;
+    this.#waiting = waiting.slice(count);
+    return { batch: waiting.slice(0, count), size };
+  }
+
+  async #writeAll(text: string): Promise<void> {
+    const { log, path } = this.#options;
+    this.#open ??= await openFile(this.#options);
+    const open = this.#open;
     const { stream } = open;
     open.rotated = false;
     try {
@@ -114,59 +144,42 @@ export function fileDestination(options: FileOptions): LogDestination {
         stream.write(text, (error) => (error ? reject(error) : resolve()));
       });
       // Synchronous: an asynchronous stat would cost more than the write.
-      const { size } = statSync(options.path);
+      const { size } = statSync(path);
       // On a full disk a write may be partial without an error.
       if (!open.rotated && size < open.size + Buffer.byteLength(text)) throw new Error("the disk accepted only a part");
       open.size = size;
     } catch (error) {
       const { size, rotated } = open;
-      open = null;
+      this.#open = null;
       stream.destroy();
       // Rotation happens after the write: the lines are stored, only the new file could not be opened.
-      if (rotated) return options.log.error({ err: error, file: options.path }, "a log file could not be rotated");
-      await truncate(options.path, size).catch(() => {});
+      if (rotated) return log.error({ err: error, file: path }, "a log file could not be rotated");
+      await truncate(path, size).catch(() => {});
       throw error;
     }
   }
+}
 
-  async function pump(): Promise<void> {
-    while (waiting.length > 0) {
-      let count = 0;
-      let size = 0;
-      while (count < waiting.length && (count === 0 || size + waiting[count]!.lines.length <= WRITE_MAX))
-        size += waiting[count++]!.lines.length;
-      const batch = waiting.slice(0, count);
-      waiting = waiting.slice(count);
-      try {
-        await writeAll(batch.map(({ lines }) => lines).join(""));
-        for (const { resolve } of batch) resolve();
-      } catch (error) {
-        options.log.error({ err: error, file: options.path }, "lines from agents could not be written");
-        for (const { reject } of batch) reject(new DestinationFailed(`${options.path}: ${String(error)}`));
-      }
-      waitingSize -= size;
-    }
-  }
-
-  return {
-    write: (lines) =>
-      new Promise((resolve, reject) => {
-        if (waitingSize > 0 && waitingSize + lines.length > WAITING_MAX)
-          return reject(new DestinationFailed(`${options.path}: too many lines are waiting to be written`));
-        waitingSize += lines.length;
-        waiting.push({ lines, resolve, reject });
-        // Lines of the current turn of the event loop share one file write.
-        pumping ??= new Promise<void>((done) => setImmediate(() => void pump().then(done))).then(() => {
-          pumping = null;
-        });
-      }),
-    async stop() {
-      while (pumping) await pumping;
-      const stream = open?.stream;
-      open = null;
-      if (stream) await new Promise<void>((done) => stream.end(() => done()));
-    },
-  };
+async function openFile(options: FileOptions): Promise<Open> {
+  await mkdir(dirname(options.path), { recursive: true });
+  const stream = createStream(nameOf(options), {
+    path: dirname(options.path),
+    size: options.size as `${number}M`,
+    rotate: options.keep,
+    ...(options.compress ? { compress: "gzip" } : {}),
+    mode: 0o600,
+  });
+  await new Promise<void>((resolve, reject) => {
+    stream.once("open", () => resolve());
+    stream.once("error", reject);
+  });
+  // Errors are also passed to the callback of the write.
+  stream.on("error", () => {});
+  const opened: Open = { stream, size: statSync(options.path).size, rotated: false };
+  stream.on("rotation", () => {
+    opened.rotated = true;
+  });
+  return opened;
 }
 
 // `results.log`, then `results.log.1` and so on, with `.gz` if compressed.

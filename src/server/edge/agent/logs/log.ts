@@ -7,18 +7,11 @@ import type { ResultLine } from "../../../platform/agent-protocol/lines.ts";
 import { type AgentReply, failure, OK } from "../../../platform/agent-protocol/wire.ts";
 import type { Services } from "../../../platform/core/context.ts";
 import { limit } from "../../../platform/core/limits.ts";
+import type { Settings } from "../../../platform/core/settings/settings.ts";
 import type { HostState } from "../hosts/state.ts";
-import { fileDestination, type LogDestination, noDestination, stdoutDestination } from "./files.ts";
+import { FileDestination, type LogDestination, noDestination, stdoutDestination } from "./files.ts";
 
 export type ResultListener = (host: HostState, lines: readonly ResultLine[]) => void;
-
-export interface LogIntake {
-  /** `members`: the positions of the body's members in `text`. */
-  accept(host: HostState, text: string, members: ReadonlyMap<string, Span>): AgentReply | Promise<AgentReply>;
-  /** Registers a listener for accepted result lines; returns a function that removes it. */
-  onResults(listener: ResultListener): () => void;
-  stop(): Promise<void>;
-}
 
 type LogType = "result" | "status";
 
@@ -53,42 +46,84 @@ interface ResultParts {
   readonly failures: Keeper;
 }
 
-const everyLine: ResultParts = {
-  forwarded: (lines) => lines,
-  report: () => undefined,
-  failures: () => undefined,
-};
+export class LogIntake {
+  readonly #log: Services["log"];
+  readonly #parts: ResultParts;
+  readonly #destinations: Readonly<Record<LogType, LogDestination>>;
+  readonly #listeners = new Set<ResultListener>();
+  readonly #badLines;
+  readonly #badData;
+  readonly #badType;
+  readonly #beyond;
 
-export function createLogIntake(
-  { settings, log, metrics }: Services,
-  { forwarded, report, failures }: ResultParts = everyLine,
-): LogIntake {
-  const destination = (type: LogType): LogDestination => {
-    const kind = settings[`${type}_log`];
-    if (kind === "none") return noDestination;
-    if (kind === "stdout") return stdoutDestination();
-    return fileDestination({
-      path:
-        settings[`${type}_log_file`] ??
-        join(settings.data_dir, "logs", type === "result" ? "results.log" : "status.log"),
-      size: settings.log_rotate_size,
-      keep: settings.log_rotate_keep,
-      compress: settings.log_rotate_compress,
-      log,
-    });
-  };
-  const destinations = { result: destination("result"), status: destination("status") };
-  const listeners = new Set<ResultListener>();
-  const badLines = metrics.agentBadLogs.labels("line");
-  const badData = metrics.agentBadLogs.labels("data");
-  const badType = metrics.agentBadLogs.labels("log_type");
-  const beyond = metrics.agentBadLogs.labels("beyond");
+  constructor({ settings, log, metrics }: Services, parts: ResultParts) {
+    this.#log = log;
+    this.#parts = parts;
+    this.#destinations = {
+      result: destinationOf("result", settings, log),
+      status: destinationOf("status", settings, log),
+    };
+    this.#badLines = metrics.agentBadLogs.labels("line");
+    this.#badData = metrics.agentBadLogs.labels("data");
+    this.#badType = metrics.agentBadLogs.labels("log_type");
+    this.#beyond = metrics.agentBadLogs.labels("beyond");
+  }
+
+  /** `members`: the positions of the body's members in `text`. */
+  accept(host: HostState, text: string, members: ReadonlyMap<string, Span>): AgentReply | Promise<AgentReply> {
+    const typeAt = members.get("log_type");
+    const type = typeAt && parseSpan(text, typeAt);
+    if (type !== "result" && type !== "status") {
+      this.#badType.inc();
+      return failure(400, "unknown log_type");
+    }
+    const data = members.get("data");
+    // An error would make the agent resend the same body forever.
+    if (!data || !isArrayAt(text, data)) {
+      this.#badData.inc();
+      return OK;
+    }
+    const reading: Reading = { text, span: new Elements(text, data.start), lines: [], left: linesLimit.max };
+    return this.#readPart(reading) ? this.#readOn(host, type, reading) : this.#deliver(host, type, reading.lines);
+  }
+
+  /** Registers a listener for accepted result lines; returns a function that removes it. */
+  onResults(listener: ResultListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#destinations.result.stop(), this.#destinations.status.stop()]);
+  }
+
+  async #readOn(host: HostState, type: LogType, reading: Reading): Promise<AgentReply> {
+    do await breathe();
+    while (this.#readPart(reading));
+    return this.#deliver(host, type, reading.lines);
+  }
+
+  /** Parses the next part; false at the end. */
+  #readPart(reading: Reading): boolean {
+    const { text, span, lines } = reading;
+    const from = span.end;
+    while (span.next()) {
+      if (reading.left-- === 0) {
+        this.#beyond.inc();
+        return false;
+      }
+      const line = this.#read(text, span);
+      if (line) lines.push(line);
+      if (span.end - from >= PART_LENGTH) return true;
+    }
+    return false;
+  }
 
   /** Null for a line that is not a JSON object: it would corrupt the log file, and a retry would not help. */
-  function read(text: string, span: Span): ResultLine | null {
+  #read(text: string, span: Span): ResultLine | null {
     const value = isObjectAt(text, span) ? valueAt(text, span) : null;
     if (value === null) {
-      badLines.inc();
+      this.#badLines.inc();
       return null;
     }
     const raw = text.slice(span.start, span.end);
@@ -96,100 +131,72 @@ export function createLogIntake(
     return { raw: raw.includes("\n") || raw.includes("\r") ? raw.replace(/[\r\n]/g, " ") : raw, value };
   }
 
-  /** Parses the next part; false at the end. */
-  function readPart(reading: Reading): boolean {
-    const { text, span, lines } = reading;
-    const from = span.end;
-    while (span.next()) {
-      if (reading.left-- === 0) {
-        beyond.inc();
-        return false;
-      }
-      const line = read(text, span);
-      if (line) lines.push(line);
-      if (span.end - from >= PART_LENGTH) return true;
-    }
-    return false;
-  }
-
-  function deliver(host: HostState, type: LogType, lines: readonly ResultLine[]): AgentReply | Promise<AgentReply> {
+  #deliver(host: HostState, type: LogType, lines: readonly ResultLine[]): AgentReply | Promise<AgentReply> {
     if (lines.length === 0) return OK;
     if (type === "status") {
-      const failed = failures(host, lines);
-      return failed === undefined ? keep(host, type, lines, lines) : failed.then(() => keep(host, type, lines, lines));
+      const stored = this.#parts.failures(host, lines);
+      return stored === undefined
+        ? this.#write(host, type, lines, lines)
+        : stored.then(() => this.#write(host, type, lines, lines));
     }
     // Reports first: storing them again is idempotent, while the destination would get duplicates if the agent retries.
-    const reported = report(host, lines);
-    return reported === undefined ? forward(host, lines) : reported.then(() => forward(host, lines));
+    const stored = this.#parts.report(host, lines);
+    return stored === undefined ? this.#forward(host, lines) : stored.then(() => this.#forward(host, lines));
   }
 
-  function forward(host: HostState, lines: readonly ResultLine[]): AgentReply | Promise<AgentReply> {
-    const kept = forwarded(lines);
-    return kept instanceof Promise
-      ? kept.then((sifted) => keep(host, "result", lines, sifted))
-      : keep(host, "result", lines, kept);
+  #forward(host: HostState, lines: readonly ResultLine[]): AgentReply | Promise<AgentReply> {
+    const forwarded = this.#parts.forwarded(lines);
+    return forwarded instanceof Promise
+      ? forwarded.then((sifted) => this.#write(host, "result", lines, sifted))
+      : this.#write(host, "result", lines, forwarded);
   }
 
-  /** Writes `kept` to the destination; listeners receive all lines. */
-  function keep(
+  /** Writes `forwarded` to the destination; listeners receive all lines. */
+  #write(
     host: HostState,
     type: LogType,
     lines: readonly ResultLine[],
-    kept: readonly ResultLine[],
+    forwarded: readonly ResultLine[],
   ): AgentReply | Promise<AgentReply> {
-    const accepted = () => {
-      if (type === "result")
-        for (const listener of listeners) {
-          try {
-            listener(host, lines);
-          } catch (error) {
-            log.error({ err: error, host_id: host.id }, "a listener for query results failed");
-          }
-        }
-      return OK;
-    };
-    if (kept.length === 0) return accepted();
+    if (forwarded.length === 0) return this.#accepted(host, type, lines);
     let text = "";
-    for (const { raw } of kept) text += `${raw}\n`;
-    const written = destinations[type].write(text);
-    if (written === undefined) return accepted();
-    return written.then(accepted, (error: unknown) => {
-      log.warn({ err: error, host_id: host.id, log_type: type }, "log lines were refused");
-      return failure(413, "the log destination cannot accept more lines now; try again", 30);
-    });
+    for (const { raw } of forwarded) text += `${raw}\n`;
+    const written = this.#destinations[type].write(text);
+    if (written === undefined) return this.#accepted(host, type, lines);
+    return written.then(
+      () => this.#accepted(host, type, lines),
+      (error: unknown) => {
+        this.#log.warn({ err: error, host_id: host.id, log_type: type }, "log lines were refused");
+        return failure(413, "the log destination cannot accept more lines now; try again", 30);
+      },
+    );
   }
 
-  async function readOn(host: HostState, type: LogType, reading: Reading): Promise<AgentReply> {
-    do await breathe();
-    while (readPart(reading));
-    return deliver(host, type, reading.lines);
+  #accepted(host: HostState, type: LogType, lines: readonly ResultLine[]): AgentReply {
+    if (type === "result")
+      for (const listener of this.#listeners) {
+        try {
+          listener(host, lines);
+        } catch (error) {
+          this.#log.error({ err: error, host_id: host.id }, "a listener for query results failed");
+        }
+      }
+    return OK;
   }
+}
 
-  return {
-    accept(host, text, members) {
-      const typeAt = members.get("log_type");
-      const type = typeAt && parseSpan(text, typeAt);
-      if (type !== "result" && type !== "status") {
-        badType.inc();
-        return failure(400, "unknown log_type");
-      }
-      const data = members.get("data");
-      // An error would make the agent resend the same body forever.
-      if (!data || !isArrayAt(text, data)) {
-        badData.inc();
-        return OK;
-      }
-      const reading: Reading = { text, span: new Elements(text, data.start), lines: [], left: linesLimit.max };
-      return readPart(reading) ? readOn(host, type, reading) : deliver(host, type, reading.lines);
-    },
-    onResults(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    async stop() {
-      await Promise.all([destinations.result.stop(), destinations.status.stop()]);
-    },
-  };
+function destinationOf(type: LogType, settings: Settings, log: Services["log"]): LogDestination {
+  const kind = settings[`${type}_log`];
+  if (kind === "none") return noDestination;
+  if (kind === "stdout") return stdoutDestination();
+  return new FileDestination({
+    path:
+      settings[`${type}_log_file`] ?? join(settings.data_dir, "logs", type === "result" ? "results.log" : "status.log"),
+    size: settings.log_rotate_size,
+    keep: settings.log_rotate_keep,
+    compress: settings.log_rotate_compress,
+    log,
+  });
 }
 
 function valueAt(text: string, span: Span): Record<string, unknown> | null {
