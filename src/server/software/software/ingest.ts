@@ -18,18 +18,12 @@ import { oneOf } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
 import { admitEntries, ENTRIES, PathRoom } from "./additions.ts";
 import { type HostSoftwareRow, writeHostSoftware } from "./host-rows.ts";
-import { HomeFolders, isUsual, usualPathOf } from "./installed-paths.ts";
-import { type SoftwareChanges, softwareChanges, softwareFingerprint, softwareKey, titleKey } from "./inventory.ts";
+import { HomeFolders, isUsual } from "./installed-paths.ts";
+import { type SoftwareChanges, softwareChanges, softwareFingerprint } from "./inventory.ts";
 import { deviceSources, softwareQueries } from "./queries.ts";
-import {
-  type ReportedVersion,
-  type SoftwareEntry,
-  SoftwareRows,
-  type SoftwareVersion,
-  type StoredVersion,
-} from "./rows.ts";
-import type { hostSoftware, InstalledDetails, software } from "./tables.ts";
-import { keyOfVersion } from "./version-keys-job.ts";
+import { type SoftwareEntry, SoftwareRows, type StoredVersion } from "./rows.ts";
+import { StoredVersions } from "./stored-versions.ts";
+import type { hostSoftware, InstalledDetails } from "./tables.ts";
 
 /** All results, because unchanged ones are recognized without reading their rows. */
 export type SoftwareAnswer = Pick<Answers, "platform" | "platformLike" | "results">;
@@ -54,198 +48,72 @@ function firstOf({ entries, stored }: Pick<SoftwareChanges, "entries" | "stored"
   return { entries: first.map((place) => entries[place]!), stored: first.map((place) => stored[place]) };
 }
 
-const HELD_MAX = 150_000;
+type OldRow = RowOf<typeof hostSoftware> | undefined;
 
-const storedVersion = (
-  row: Pick<RowOf<typeof software>, "id" | "title_id" | "name" | "source" | "usual_path">,
-): StoredVersion => ({
-  id: row.id,
-  titleId: row.title_id,
-  name: row.name,
-  source: row.source,
-  usualPath: row.usual_path,
-  isKnown: false,
-  markedBy: null,
-  place: 0,
-});
+/** What a host has reported, whose fingerprint differs from that of its last report. */
+interface ChangedReport extends SoftwareAnswer {
+  readonly hostId: number;
+  readonly fingerprint: string;
+  /** Whether software of the host is stored. */
+  readonly hasRow: boolean;
+}
 
-async function startSoftware(services: Services): Promise<SourceWriter<SoftwareAnswer>> {
-  const { store, log } = services;
-  const byIdentity = new Map<string, StoredVersion>();
-  const byId = new Map<number, StoredVersion>();
-  const knownRows = new SoftwareRows();
-  let forgotten = 0;
+interface ReadReport {
+  readonly answer: ChangedReport;
+  readonly hostId: number;
+  readonly old: OldRow;
+  /** The ids of the versions that the host has. */
+  readonly had: ReadonlySet<number>;
+  readonly entries: readonly SoftwareEntry[];
+  readonly stored: readonly (StoredVersion | undefined)[];
+  /** Versions of sources that were not reported this time. */
+  readonly kept: readonly StoredVersion[];
+}
 
-  function forget(): void {
-    forgotten++;
-    for (const version of byIdentity.values()) version.isKnown = false;
-    byIdentity.clear();
-    byId.clear();
+interface AdmittedReport extends ReadReport {
+  readonly isPartial: boolean;
+}
+
+class SoftwareIngest implements SourceWriter<SoftwareAnswer> {
+  readonly #services: Services;
+  readonly #versions: StoredVersions;
+  readonly #rows = new SoftwareRows();
+  #unlisten: () => Promise<void> = async () => {};
+
+  private constructor(services: Services) {
+    this.#services = services;
+    this.#versions = new StoredVersions(services.store);
   }
 
-  /** Never replaces a version, so that there is one object for each identity. */
-  function hold(identity: string, version: StoredVersion): void {
-    if (byIdentity.size >= HELD_MAX) forget();
-    if (byIdentity.has(identity)) return;
-    version.isKnown = true;
-    byIdentity.set(identity, version);
-    byId.set(version.id, version);
+  static async start(services: Services): Promise<SoftwareIngest> {
+    const ingest = new SoftwareIngest(services);
+    const forget = () => ingest.forget();
+    ingest.#unlisten = await services.store.listen(channels.software, forget, forget);
+    return ingest;
   }
 
-  function storedOf(version: ReportedVersion): StoredVersion | undefined {
-    if (version.stored?.isKnown) return version.stored;
-    const held = byIdentity.get(version.identity);
-    version.stored = held ?? null;
-    return held;
+  forget(): void {
+    this.#versions.forget();
   }
 
-  /**
-   * Titles and versions are written before the hosts' rows and in a transaction of their own: a version without hosts
-   * does no harm.
-   */
-  async function versionsOf(entries: ReadonlyMap<string, SoftwareEntry>): Promise<ReadonlyMap<string, StoredVersion>> {
-    const versions = new Map<string, StoredVersion>();
-    const missing = [...entries];
-    if (missing.length === 0) return versions;
-
-    const before = forgotten;
-    const titles = new Map<string, SoftwareVersion>();
-    const titleKeys = missing.map(([, { version }]) => titleKey(version.software));
-    missing.forEach(([, { version }], i) => void titles.set(titleKeys[i]!, version.software));
-    const titleRows = await store.softwareTitles.upsert(
-      [...titles].map(([key, { name, source, extension_for, bundle_identifier }]) => ({
-        key,
-        name,
-        source,
-        extension_for,
-        bundle_identifier,
-        named_by: "hosts" as const,
-      })),
-      { on: ["key"], set: [], returning: ["id", "key"] },
-    );
-    const titleIds = new Map(titleRows.map(({ key, id }) => [key, id]));
-    const rows = await store.software.upsert(
-      missing.map(([, { version, installed_paths }], i) => ({
-        ...version.software,
-        version_key: keyOfVersion(version.software),
-        key: softwareKey(version.software),
-        title_id: titleIds.get(titleKeys[i]!)!,
-        usual_path: usualPathOf(installed_paths[0]),
-      })),
-      { on: ["key"], set: [], returning: ["id", "title_id", "usual_path"] },
-    );
-    missing.forEach(([identity, { version }], i) => {
-      const { name, source } = version.software;
-      const stored = storedVersion({ ...rows[i]!, name, source });
-      versions.set(identity, stored);
-      // Not cached if the cache was cleared in the meantime, because the version may have been deleted.
-      if (before === forgotten) hold(identity, stored);
-    });
-    return versions;
-  }
-
-  async function versionsById(ids: readonly number[]): Promise<Map<number, StoredVersion>> {
-    const versions = new Map<number, StoredVersion>();
-    const missing: number[] = [];
-    for (const id of ids) {
-      const held = byId.get(id);
-      if (held) versions.set(id, held);
-      else missing.push(id);
-    }
-    if (missing.length > 0)
-      for (const row of await store.software.pick(["id", "title_id", "name", "source", "usual_path"], {
-        where: oneOf("id", missing),
-      }))
-        versions.set(row.id, storedVersion(row));
-    return versions;
+  stop(): Promise<void> {
+    return this.#unlisten();
   }
 
   /** Stores new titles and versions, and plans the writes of the others. */
-  async function plan(answers: readonly ReportedValue<SoftwareAnswer>[], now: number): Promise<SourcePlan> {
-    const printed = answers
-      .map(({ hostId, value }) => ({
-        ...value,
-        hostId,
-        fingerprint: softwareFingerprint(value.results, value.platform),
-      }))
-      .filter(({ fingerprint }) => fingerprint !== "");
-    if (printed.length === 0) return NOTHING_TO_WRITE;
-    const prints = await store.hostSoftware.pick(["id", "fingerprint"], {
-      where: oneOf(
-        "id",
-        printed.map(({ hostId }) => hostId),
-      ),
-    });
-    const printOf = new Map(prints.map(({ id, fingerprint }) => [id, fingerprint]));
-    const changed = printed.filter(({ hostId, fingerprint }) => printOf.get(hostId) !== fingerprint);
+  async plan(answers: readonly ReportedValue<SoftwareAnswer>[], now: number): Promise<SourcePlan> {
+    const changed = await this.#changedReports(answers);
     if (changed.length === 0) return NOTHING_TO_WRITE;
-
-    const oldRows = await store.hostSoftware.getMany(
-      changed.map(({ hostId }) => hostId).filter((id) => printOf.has(id)),
-    );
-    const oldOf = new Map(oldRows.map((row) => [row.id, row]));
-    const oldVersions = await versionsById([...new Set(oldRows.flatMap((row) => row.software_ids))]);
-
-    const reported = changed.map((answer) => {
-      const old = oldOf.get(answer.hostId);
-      const had = (old?.software_ids ?? []).flatMap((id) => oldVersions.get(id) ?? []);
-      const changes = softwareChanges(answer.results, {
-        platform: answer.platform,
-        platformLike: answer.platformLike,
-        knownDebNames: new Set(had.filter(({ source }) => source === "deb_packages").map(({ name }) => name)),
-        rows: knownRows,
-        storedOf,
-      });
-      const { length } = changes.entries;
-      if (length > ENTRIES.max)
-        log.warn({ host_id: answer.hostId, entries: length }, "software beyond the limit is left out");
-      const { entries, stored } = length > ENTRIES.max ? firstOf(changes) : changes;
-      const kept = had.filter(({ source }) => !changes.replaced.includes(source));
-      return { answer, hostId: answer.hostId, old, had: new Set(old?.software_ids), entries, stored, kept };
-    });
-    const admitted = await admitEntries(services, reported);
-    const plans = reported.map((host, i) => ({ ...host, ...admitted[i]! }));
+    const reports = await this.#readReports(changed);
+    const admitted = await admitEntries(this.#services, reports);
+    const plans = reports.map((report, i): AdmittedReport => ({ ...report, ...admitted[i]! }));
     const unknown = new Map<string, SoftwareEntry>();
     for (const { entries, stored } of plans)
       for (let i = 0; i < entries.length; i++)
         if (stored[i] === undefined) unknown.set(entries[i]!.version.identity, entries[i]!);
-    const added = await versionsOf(unknown);
+    const added = await this.#versions.add(unknown);
 
-    const rows = plans.map(({ answer, old, entries, stored, kept, isPartial }) => {
-      const details: InstalledDetails = {};
-      const paths = new PathRoom();
-      // Repeated ids are dropped by the store.
-      const titleIds: number[] = [];
-      const softwareIds: number[] = [];
-      for (const { id, titleId } of kept) {
-        softwareIds.push(id);
-        titleIds.push(titleId);
-        const detail = old?.details[id];
-        if (detail) details[id] = detail;
-      }
-      const versions = entries.map(({ version }, i) => stored[i] ?? added.get(version.identity)!);
-      const homes = new HomeFolders();
-      for (let i = 0; i < entries.length; i++) homes.note(entries[i]!.installed_paths[0], versions[i]!.usualPath);
-      // Paths that stay were stored with the former home.
-      const home = kept.length > 0 && old !== undefined ? old.home : homes.chosen(old?.home ?? "");
-      for (let i = 0; i < entries.length; i++) {
-        const { installed_paths, last_opened_at } = entries[i]!;
-        const { id, titleId, usualPath } = versions[i]!;
-        softwareIds.push(id);
-        titleIds.push(titleId);
-        if (!isUsual(installed_paths, usualPath, home)) details[id] = [last_opened_at, paths.fit(installed_paths)];
-        else if (last_opened_at !== null) details[id] = [last_opened_at];
-      }
-      return {
-        id: answer.hostId,
-        software_ids: softwareIds,
-        title_ids: titleIds,
-        details,
-        home,
-        // What was left out is stored by a later report, even if that is the same.
-        fingerprint: isPartial ? "" : answer.fingerprint,
-      };
-    });
+    const rows = plans.map((report) => rowOf(report, added));
     const isDifferent = (row: HostSoftwareRow, i: number) => !isSame(row, plans[i]!.old);
     const differing = rows.filter(isDifferent);
     const same = rows.filter((row, i) => !isDifferent(row, i));
@@ -258,8 +126,92 @@ async function startSoftware(services: Services): Promise<SourceWriter<SoftwareA
     };
   }
 
-  const stop = await store.listen(channels.software, forget, forget);
-  return { plan, forget, stop };
+  async #changedReports(answers: readonly ReportedValue<SoftwareAnswer>[]): Promise<ChangedReport[]> {
+    const reports = answers
+      .map(({ hostId, value }) => ({
+        ...value,
+        hostId,
+        fingerprint: softwareFingerprint(value.results, value.platform),
+      }))
+      .filter(({ fingerprint }) => fingerprint !== "");
+    if (reports.length === 0) return [];
+    const rows = await this.#services.store.hostSoftware.pick(["id", "fingerprint"], {
+      where: oneOf(
+        "id",
+        reports.map(({ hostId }) => hostId),
+      ),
+    });
+    const fingerprints = new Map(rows.map(({ id, fingerprint }) => [id, fingerprint]));
+    return reports
+      .filter(({ hostId, fingerprint }) => fingerprints.get(hostId) !== fingerprint)
+      .map((report) => ({ ...report, hasRow: fingerprints.has(report.hostId) }));
+  }
+
+  async #readReports(changed: readonly ChangedReport[]): Promise<ReadReport[]> {
+    const { store, log } = this.#services;
+    const oldRows = await store.hostSoftware.getMany(
+      changed.filter(({ hasRow }) => hasRow).map(({ hostId }) => hostId),
+    );
+    const oldById = new Map(oldRows.map((row) => [row.id, row]));
+    const oldVersions = await this.#versions.byId([...new Set(oldRows.flatMap((row) => row.software_ids))]);
+    return changed.map((answer): ReadReport => {
+      const old = oldById.get(answer.hostId);
+      const had = (old?.software_ids ?? []).flatMap((id) => oldVersions.get(id) ?? []);
+      const changes = softwareChanges(answer.results, {
+        platform: answer.platform,
+        platformLike: answer.platformLike,
+        knownDebNames: new Set(had.filter(({ source }) => source === "deb_packages").map(({ name }) => name)),
+        rows: this.#rows,
+        storedOf: this.#versions.storedOf,
+      });
+      const { length } = changes.entries;
+      if (length > ENTRIES.max)
+        log.warn({ host_id: answer.hostId, entries: length }, "software beyond the limit is left out");
+      const { entries, stored } = length > ENTRIES.max ? firstOf(changes) : changes;
+      const kept = had.filter(({ source }) => !changes.replaced.includes(source));
+      return { answer, hostId: answer.hostId, old, had: new Set(old?.software_ids), entries, stored, kept };
+    });
+  }
+}
+
+/** The row of a host. `added`: the versions that were not stored before, by identity. */
+function rowOf(
+  { answer, old, entries, stored, kept, isPartial }: AdmittedReport,
+  added: ReadonlyMap<string, StoredVersion>,
+): HostSoftwareRow {
+  const details: InstalledDetails = {};
+  const paths = new PathRoom();
+  // Repeated ids are dropped by the store.
+  const titleIds: number[] = [];
+  const softwareIds: number[] = [];
+  for (const { id, titleId } of kept) {
+    softwareIds.push(id);
+    titleIds.push(titleId);
+    const detail = old?.details[id];
+    if (detail) details[id] = detail;
+  }
+  const versions = entries.map(({ version }, i) => stored[i] ?? added.get(version.identity)!);
+  const homes = new HomeFolders();
+  for (let i = 0; i < entries.length; i++) homes.note(entries[i]!.installed_paths[0], versions[i]!.usualPath);
+  // Paths that stay were stored with the former home.
+  const home = kept.length > 0 && old !== undefined ? old.home : homes.chosen(old?.home ?? "");
+  for (let i = 0; i < entries.length; i++) {
+    const { installed_paths, last_opened_at } = entries[i]!;
+    const { id, titleId, usualPath } = versions[i]!;
+    softwareIds.push(id);
+    titleIds.push(titleId);
+    if (!isUsual(installed_paths, usualPath, home)) details[id] = [last_opened_at, paths.fit(installed_paths)];
+    else if (last_opened_at !== null) details[id] = [last_opened_at];
+  }
+  return {
+    id: answer.hostId,
+    software_ids: softwareIds,
+    title_ids: titleIds,
+    details,
+    home,
+    // What was left out is stored by a later report, even if that is the same.
+    fingerprint: isPartial ? "" : answer.fingerprint,
+  };
 }
 
 /** What device management reports of a host that has no agent. */
@@ -271,5 +223,5 @@ export function deviceSoftware(platform: string, rows: readonly AgentRow[]): Sof
 export const softwareInventory: InventorySource<SoftwareAnswer> = {
   queries: softwareQueries,
   read: ({ platform, platformLike, results }) => ({ platform, platformLike, results }),
-  start: startSoftware,
+  start: (services) => SoftwareIngest.start(services),
 };

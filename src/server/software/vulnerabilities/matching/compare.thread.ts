@@ -1,7 +1,7 @@
 // The thread in which all versions are compared. It has the reference files open, and keeps what it has looked up.
 import { setImmediate as breathe } from "node:timers/promises";
 import { serveThread } from "../../../platform/core/concurrency/thread-side.ts";
-import { libraryOf } from "../reference/library.ts";
+import { FeedLibrary } from "../reference/library.ts";
 import type { Source } from "../reference/sources.ts";
 import { type ComparedRow, type Comparer, comparerOf } from "./compare.ts";
 import type { System } from "./systems.ts";
@@ -28,10 +28,7 @@ function opened(): Comparer {
 const methods = {
   open(sources: readonly PlacedSource[]): void {
     const paths = new Map(sources.map(({ name, path }) => [name, path]));
-    comparer = comparerOf(
-      libraryOf(sources, ({ name }) => paths.get(name)!),
-      turn,
-    );
+    comparer = comparerOf(new FeedLibrary(sources, { of: ({ name }) => paths.get(name)! }), turn);
   },
   compare: (rows: readonly ComparedRow[]) => opened().compare(rows),
   compareSystem: (system: System) => opened().compareSystem(system),
