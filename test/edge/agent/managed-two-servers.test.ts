@@ -20,7 +20,7 @@ async function second(t: TestApp) {
   const services = withRunning({ ...t.services, store, config: await createConfigReader(store) });
   const agents = await services.running.start(services, managedAgents);
   return {
-    ...agents,
+    optionsOf: (teamId: number | null) => agents.optionsOf(teamId),
     find: (key: string) => agents.find(key, { ...services, address: "" }),
     async close() {
       await agents.stop();

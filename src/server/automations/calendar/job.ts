@@ -12,7 +12,7 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { enqueue } from "../../platform/outbox/service.ts";
 import { and, eq, exists, not } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
-import { CalendarError, calendarClient } from "./client.ts";
+import { CalendarClient } from "./client.ts";
 import {
   type CalendarEntry,
   type Calendars,
@@ -24,6 +24,7 @@ import {
   type WantingTeam,
   wantingTeams,
 } from "./desired.ts";
+import { CalendarError } from "./problems.ts";
 import { chooseTime, LOOK_AHEAD, type Span } from "./slots.ts";
 import { calendarEvents } from "./tables.ts";
 import { descriptionOf, hashOf, TITLE } from "./texts.ts";
@@ -153,7 +154,7 @@ async function drop({ services }: Run, row: EventRow, entry: CalendarEntry | und
     // Another server may be creating it, or the calendar has to be left alone for a while.
     const isHeld = (row.state === "new" || row.failures > 0) && row.check_at > now;
     if (isHeld || !(await claim(services, row))) return;
-    await calendarClient(services, entry, row.email).remove(row.event_id);
+    await new CalendarClient(services, entry, row.email).remove(row.event_id);
   }
   await store.calendarEvents.delete(and(eq("id", row.id), eq("event_id", row.event_id)));
 }
@@ -178,7 +179,7 @@ async function follow(run: Run, row: EventRow, host: HostRow, desired: DesiredEv
   }
   const hasNewText = row.text_hash !== hashOf(description) && row.failures === 0;
   if (!(isDue || hasNewText) || !(await claim(services, row))) return;
-  const client = calendarClient(services, desired.entry, row.email);
+  const client = new CalendarClient(services, desired.entry, row.email);
   const span = await client.find(row.event_id);
   if (span === null) return planAgain(services, row);
   if (isoAt(span.start) <= now) return begin(services, row, { host, desired, span });
@@ -187,7 +188,7 @@ async function follow(run: Run, row: EventRow, host: HostRow, desired: DesiredEv
 }
 
 async function create(services: Services, row: EventRow, desired: DesiredEvent, description: string): Promise<void> {
-  const client = calendarClient(services, desired.entry, row.email);
+  const client = new CalendarClient(services, desired.entry, row.email);
   const now = services.clock.now();
   const { timeZone, spans } = await client.busy(now, now + LOOK_AHEAD);
   const time = chooseTime(now, timeZone, spans);

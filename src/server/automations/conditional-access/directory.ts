@@ -1,7 +1,8 @@
 // The connection with the directory: its administrator gives consent to the app whose credentials this server has.
 
-import { DirectoryError, directoryClient } from "../../hosts/directory/client.ts";
+import { DirectoryClient } from "../../hosts/directory/client.ts";
 import { type CredentialsRow, credentialsRow } from "../../hosts/directory/credentials.ts";
+import { DirectoryError } from "../../hosts/directory/problems.ts";
 import { channels } from "../../platform/core/channels.ts";
 import { type Context, within } from "../../platform/core/context.ts";
 import { badRequest, hasChanged, invalid, upstreamFailed } from "../../platform/core/errors.ts";
@@ -56,7 +57,7 @@ export async function confirmConnection(ctx: Context): Promise<{ configuration_c
 /** Without consent, the directory gives the app no access token. */
 async function isGranted(ctx: Context, credentials: CredentialsRow): Promise<boolean> {
   try {
-    await directoryClient(ctx, credentials).check();
+    await new DirectoryClient(ctx, credentials).check();
     return true;
   } catch (error) {
     if (!(error instanceof DirectoryError)) throw error;

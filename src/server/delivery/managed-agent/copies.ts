@@ -1,6 +1,6 @@
 // Machines that were cloned with their agent: two with one key. See machines.ts for how they are recognized.
 
-import type { AgentHost } from "../../certificates/host-authentication/agents.ts";
+import type { AgentHost } from "../../certificates/host-authentication/agent-hosts.ts";
 import { recordRefused } from "../../hosts/enrollment/refused.ts";
 import { requestRefetch } from "../../hosts/hosts/write.ts";
 import { judge, type Machine, type MachineVerdict } from "../../hosts/managed-agents/machines.ts";

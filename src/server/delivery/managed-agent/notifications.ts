@@ -1,7 +1,7 @@
 // What agents are asked to do besides scripts. Read for each configuration that an agent fetches, so what is read has to be
 // cached.
 import type { AgentNotifications } from "../../../api/delivery/managed-agent.ts";
-import type { AgentHost } from "../../certificates/host-authentication/agents.ts";
+import type { AgentHost } from "../../certificates/host-authentication/agent-hosts.ts";
 import { diskEncryptionNotices } from "../../devices/encryption-settings/notices.ts";
 import { windowsNotices } from "../../devices/windows/notices/notices.ts";
 import { type Context, isPremium } from "../../platform/core/context.ts";

@@ -1,7 +1,7 @@
 // What agents are asked about the encryption of their host's disk (docs/protocols/managed-agent.md, Configuration).
 
 import type { AgentNotifications } from "../../../api/delivery/managed-agent.ts";
-import type { AgentHost } from "../../certificates/host-authentication/agents.ts";
+import type { AgentHost } from "../../certificates/host-authentication/agent-hosts.ts";
 import { escrowsKeys, isSentNow } from "../../hosts/disk-encryption/requests.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { mustEncrypt } from "../../settings/app-config/sections/mdm-rules.ts";

@@ -8,7 +8,8 @@ import { type FieldError, hasChanged, invalid, invalidFields, upstreamFailed } f
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { eq, everything } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
-import { type Credentials, DirectoryError, directoryClient } from "./client.ts";
+import { type Credentials, DirectoryClient } from "./client.ts";
+import { DirectoryError } from "./problems.ts";
 import type { directoryCredentials } from "./tables.ts";
 
 export type CredentialsRow = RowOf<typeof directoryCredentials>;
@@ -75,7 +76,7 @@ export function credentialsFrom(
 
 export async function checkWithDirectory(ctx: Context, credentials: Credentials, at: string): Promise<void> {
   try {
-    await directoryClient(ctx, credentials).check();
+    await new DirectoryClient(ctx, credentials).check();
   } catch (error) {
     if (!(error instanceof DirectoryError)) throw error;
     if (error.problem === "credentials") throw invalid(`${at}.client_secret`, error.message);

@@ -2,7 +2,8 @@
 // its JSON batching, whose replies may come in any order).
 import { z } from "zod";
 import { seconds } from "../../platform/core/clock.ts";
-import { type DirectoryClient, DirectoryError, graphProblem } from "./client.ts";
+import type { DirectoryClient } from "./client.ts";
+import { DirectoryError, graphProblem } from "./problems.ts";
 
 /** The directory's limit for a batch. */
 export const DEVICES_IN_BATCH = 20;

@@ -7,8 +7,9 @@ import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq } from "../../platform/store/query.ts";
 import { keepGroup, keepPeople, removeGroups, removePeople, staleGroups, stalePeople } from "../scim/from-directory.ts";
 import { SCIM_LOCK_OPTIONS } from "../scim/users.ts";
-import { type DirectoryClient, DirectoryError, type DirectoryGroup, directoryClient } from "./client.ts";
+import { DirectoryClient, type DirectoryGroup } from "./client.ts";
 import { type CredentialsRow, credentialsRow, isSame } from "./credentials.ts";
+import { DirectoryError } from "./problems.ts";
 
 const GROUPS_MAX = 100_000;
 
@@ -46,7 +47,7 @@ export const directorySync: Job = {
 
 async function sync(services: Services, row: CredentialsRow, signal: AbortSignal): Promise<void> {
   const { store, clock } = services;
-  const client = directoryClient(services, row);
+  const client = new DirectoryClient(services, row);
   /** A step of the synchronization; it changes nothing once other credentials are set. */
   const step = <T>(work: (tx: ServerTx) => Promise<T>): Promise<T> => {
     if (signal.aborted) throw new SyncEnded();

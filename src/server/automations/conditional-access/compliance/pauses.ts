@@ -1,6 +1,6 @@
 // How the directory accepts reports. All servers wait as long as it asks one of them to.
 
-import type { DirectoryError } from "../../../hosts/directory/client.ts";
+import type { DirectoryError } from "../../../hosts/directory/problems.ts";
 import { isoAt, minutes, seconds } from "../../../platform/core/clock.ts";
 import type { Services } from "../../../platform/core/context.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";

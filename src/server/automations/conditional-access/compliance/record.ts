@@ -1,8 +1,8 @@
 // What became of reports, in the rows of the devices and in the activity feed.
 
 import type { HostPolicy } from "../../../../api/hosts/host.ts";
-import type { DirectoryProblem } from "../../../hosts/directory/client.ts";
 import type { DeviceOutcome, DeviceState } from "../../../hosts/directory/devices.ts";
+import type { DirectoryProblem } from "../../../hosts/directory/problems.ts";
 import { recordActivity } from "../../../platform/activities/record.ts";
 import { hours, isoAt, minutes } from "../../../platform/core/clock.ts";
 import { heldBy, noLease } from "../../../platform/core/concurrency/lease.ts";

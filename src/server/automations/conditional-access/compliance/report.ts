@@ -2,9 +2,10 @@
 // server may do any step. A row is leased while it is sent, so that an earlier state never follows a later one. It is due
 // again if it changes in the meantime, or if its server dies.
 
-import { type DirectoryClient, DirectoryError, directoryClient } from "../../../hosts/directory/client.ts";
+import { DirectoryClient } from "../../../hosts/directory/client.ts";
 import { credentialsRow } from "../../../hosts/directory/credentials.ts";
 import { DEVICES_IN_BATCH, type DeviceOutcome, reportDevices } from "../../../hosts/directory/devices.ts";
+import { DirectoryError } from "../../../hosts/directory/problems.ts";
 import { isoAt, minutes, seconds } from "../../../platform/core/clock.ts";
 import { heldBy, isFree, newLease, noLease } from "../../../platform/core/concurrency/lease.ts";
 import { parts } from "../../../platform/core/concurrency/parts.ts";
@@ -34,7 +35,7 @@ async function targetOf(services: Services): Promise<Target | null> {
   const tenant = await connectedTenant(services);
   if (tenant === null) return null;
   const credentials = await credentialsRow(services.store);
-  return credentials?.tenant_id === tenant ? { tenant, client: directoryClient(services, credentials) } : null;
+  return credentials?.tenant_id === tenant ? { tenant, client: new DirectoryClient(services, credentials) } : null;
 }
 
 export async function reportDue(services: Services, signal: AbortSignal): Promise<void> {

@@ -2,7 +2,8 @@
 import type { SecurityToken } from "../../../../soap/envelope.ts";
 import { tokenTypes } from "../../../../soap/names.ts";
 import { bytesOfBase64 } from "../../../../text/base64.ts";
-import { type AgentHost, managedAgents } from "../../../certificates/host-authentication/agents.ts";
+import type { AgentHost } from "../../../certificates/host-authentication/agent-hosts.ts";
+import { managedAgents } from "../../../certificates/host-authentication/agents.ts";
 import { minutes } from "../../../platform/core/clock.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { ApiError } from "../../../platform/core/errors.ts";

@@ -2,7 +2,7 @@
 
 import type { AgentNotifications } from "../../../../api/delivery/managed-agent.ts";
 import { AGENT_DISCOVERY } from "../../../../api/devices/windows.ts";
-import type { AgentHost } from "../../../certificates/host-authentication/agents.ts";
+import type { AgentHost } from "../../../certificates/host-authentication/agent-hosts.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { windowsUrl } from "../channel/devices.ts";
 import { tokenFor } from "../sign-in/token.ts";
