@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Empty, IdParam } from "../fields.ts";
-import { NameTemplate } from "../settings/app-config.ts";
+import { NameTemplate } from "../settings/os-settings.ts";
 
 export const hostNamesApi = {
   setTemplate: endpoint({

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { QueryFlag, Timestamp } from "../fields.ts";
+import { osSettingSchemas } from "./os-settings.ts";
 
 const url = z.string().max(2048);
 /** Limits the number of members of a map. */
@@ -136,18 +137,6 @@ const SvcDesktop = z.object({
   }),
 });
 
-/** Text, because the older form has a version and a day only. */
-export const AppleUpdates = z.object({
-  minimum_version: short.meta({ description: "a version such as 15.2, or latest: the newest for each device" }),
-  deadline: short.meta({ description: "day by which a version has to be installed, YYYY-MM-DD" }),
-  deadline_days: z
-    .int()
-    .nullable()
-    .meta({ description: "with latest, in place of deadline: days after a version has come out" }),
-});
-export type AppleUpdates = z.infer<typeof AppleUpdates>;
-export const MacosUpdates = AppleUpdates.extend({ update_new_hosts: z.boolean() });
-export const WindowsUpdates = z.object({ deadline_days: z.int().nullable(), grace_period_days: z.int().nullable() });
 const LabelNames = z.array(short).max(1000);
 const CustomSetting = z.object({
   path: z.string().max(4096),
@@ -157,11 +146,6 @@ const CustomSetting = z.object({
   labels_exclude_any: LabelNames.optional(),
 });
 export const CustomSettings = z.object({ custom_settings: z.array(CustomSetting).max(10_000) });
-/** Where the encryption of disks on one platform differs from `enable_disk_encryption`. */
-const encrypts = z.boolean().nullable().meta({ description: "null: as enable_disk_encryption" });
-export const DiskEncryption = z.object({ macos: encrypts, windows: encrypts, linux: encrypts });
-export type DiskEncryption = z.infer<typeof DiskEncryption>;
-
 /** What happens on a device before its user can use it. */
 export const SetupSwitches = z.object({
   enable_end_user_authentication: z.boolean().meta({ description: "users sign in before their device enrolls" }),
@@ -180,23 +164,12 @@ export const SetupSwitches = z.object({
 export type SetupSwitches = z.infer<typeof SetupSwitches>;
 export const MacosSetup = SetupSwitches.extend({ bootstrap_package: url, macos_setup_assistant: z.string().max(4096) });
 
-/** What Apple devices are called, with variables in place of what differs between them. */
-export const NameTemplate = z.string().max(1024).meta({
-  description: "name of Apple devices, such as Mac-$SVC_VAR_HOST_HARDWARE_SERIAL; empty: devices keep their names",
-});
-
 export const MdmSettings = z.object({
   enabled_and_configured: z.boolean().meta({ description: "returned" }),
   android_enabled_and_configured: z.boolean().meta({ description: "returned" }),
   windows_enabled_and_configured: z.boolean(),
   enable_turn_on_windows_mdm_manually: z.boolean(),
-  enable_disk_encryption: z.boolean().meta({ description: "on every platform without a value in disk_encryption" }),
-  disk_encryption: DiskEncryption,
-  windows_require_bitlocker_pin: z.boolean(),
-  enable_recovery_lock_password: z
-    .boolean()
-    .meta({ description: "Macs with Apple silicon get a password without which they do not start in recovery mode" }),
-  name_template: NameTemplate,
+  ...osSettingSchemas,
   windows_migration_enabled: z.boolean().meta({ description: "move hosts away from another vendor's Windows MDM" }),
   windows_automatic_enrollment: z.object({
     default_team: short.meta({ description: "name of the team of Windows hosts that enroll with a directory" }),
@@ -209,10 +182,6 @@ export const MdmSettings = z.object({
     .array(short)
     .max(100)
     .meta({ description: "apps of the directory for which tokens may be, besides the server's own URL" }),
-  macos_updates: MacosUpdates,
-  ios_updates: AppleUpdates,
-  ipados_updates: AppleUpdates,
-  windows_updates: WindowsUpdates,
   macos_migration: z.object({ enable: z.boolean(), mode: short, webhook_url: url }),
   macos_setup: MacosSetup,
   macos_settings: CustomSettings,

@@ -4,21 +4,17 @@ import { endpoint } from "../endpoint.ts";
 import { Empty, Id, IdParam, Meta, paging, QueryFlag, QueryText, Timestamp } from "../fields.ts";
 import {
   AgentOptions,
-  AppleUpdates,
   CustomSettings,
-  DiskEncryption,
   FailingPoliciesMail,
   FailingPoliciesWebhook,
   Features,
   HostExpiry,
   HostStatusWebhook,
   MacosSetup,
-  MacosUpdates,
-  NameTemplate,
-  WindowsUpdates,
 } from "./app-config.ts";
 import { EnrollSecret, SecretList } from "./enroll-secrets.ts";
 import { NO_TEAM_NAME } from "./no-team.ts";
+import { AppleUpdates, osSettingChanges, osSettingSchemas } from "./os-settings.ts";
 
 const short = z.string().max(255);
 const url = z.string().max(2048);
@@ -53,19 +49,12 @@ const TeamSetup = MacosSetup.extend({
   software: z.array(z.record(z.string().max(255), z.json())).max(1000),
 });
 const teamMdm = {
-  enable_disk_encryption: z.boolean().meta({ description: "on every platform without a value in disk_encryption" }),
-  disk_encryption: DiskEncryption,
-  windows_require_bitlocker_pin: z.boolean(),
-  enable_recovery_lock_password: z.boolean(),
-  name_template: NameTemplate,
-  ios_updates: AppleUpdates,
-  ipados_updates: AppleUpdates,
-  windows_updates: WindowsUpdates,
+  ...osSettingSchemas,
   macos_settings: CustomSettings,
   windows_settings: CustomSettings,
   android_settings: CustomSettings,
 };
-export const TeamMdm = z.object({ ...teamMdm, macos_updates: MacosUpdates, macos_setup: TeamSetup });
+export const TeamMdm = z.object({ ...teamMdm, macos_setup: TeamSetup });
 export type TeamMdm = z.infer<typeof TeamMdm>;
 
 export const Team = z.object({
@@ -121,11 +110,7 @@ export const TeamSettingsChange = z.object({
   integrations: TeamIntegrations.partial().extend({ calendar: CalendarChange }).optional(),
   mdm: z
     .object({
-      ...teamMdm,
-      disk_encryption: DiskEncryption.partial(),
-      ios_updates: AppleUpdates.partial(),
-      ipados_updates: AppleUpdates.partial(),
-      windows_updates: WindowsUpdates.partial(),
+      ...osSettingChanges,
       macos_updates: AppleUpdates.partial().extend({ update_new_hosts: z.boolean().nullable().optional() }),
       macos_settings: CustomSettings.partial().extend({ enable_disk_encryption: z.boolean().optional() }),
       windows_settings: CustomSettings.partial(),

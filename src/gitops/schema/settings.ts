@@ -10,6 +10,7 @@ import {
   YARA_RULES_MAX,
   YaraRule,
 } from "../../api/settings/app-config.ts";
+import { osSettingNames, osSettings } from "../../api/settings/os-settings.ts";
 import { TeamIntegrations, TeamMdm, TeamSettingsChange } from "../../api/settings/teams.ts";
 import { ASSETS_MAX, AssetFile } from "./assets.ts";
 import { CertificateFiles } from "./certificates.ts";
@@ -137,14 +138,7 @@ export const OrgSettings = z.strictObject({
 });
 
 export const appleUpdates = ["macos_updates", "ios_updates", "ipados_updates"] as const;
-const everywhere = [
-  "enable_disk_encryption",
-  "windows_require_bitlocker_pin",
-  "enable_recovery_lock_password",
-  "name_template",
-  ...appleUpdates,
-  "windows_updates",
-] as const;
+const everywhere = osSettingNames.filter((name) => osSettings[name].isInFiles);
 const globalOnly = [
   "windows_enabled_and_configured",
   "enable_turn_on_windows_mdm_manually",

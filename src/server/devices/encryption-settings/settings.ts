@@ -1,7 +1,7 @@
 // Turns disk encryption on or off: settings of a team's `mdm`, or of the organization's for hosts without a team.
 
 import type { DiskEncryptionSettings } from "../../../api/devices/disk-encryption.ts";
-import type { DiskEncryption } from "../../../api/settings/app-config.ts";
+import type { DiskEncryption } from "../../../api/settings/os-settings.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { invalid } from "../../platform/core/errors.ts";
 import { authorize } from "../../platform/core/security/access.ts";

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { AppConfig, ConfigSections } from "../../../api/settings/app-config.ts";
-import type { TeamMdm } from "../../../api/settings/teams.ts";
+import type { OsSettings } from "../../../api/settings/os-settings.ts";
 import { isRecord } from "../../../text/record.ts";
 import type { ActivityTypes, ConfigChange } from "../../platform/activities/types.ts";
 import type { SectionValues } from "./change.ts";
@@ -27,10 +27,7 @@ interface TeamOf {
 }
 const noTeam: TeamOf = { team_id: null, team_name: null };
 
-type OsSettings = Pick<
-  TeamMdm,
-  "enable_disk_encryption" | "macos_updates" | "ios_updates" | "ipados_updates" | "windows_updates"
-> & { macos_setup: { enable_end_user_authentication: boolean } };
+type DeviceSettings = OsSettings & { macos_setup: { enable_end_user_authentication: boolean } };
 
 const updates = [
   ["macos_updates", "edited_macos_min_version"],
@@ -39,7 +36,7 @@ const updates = [
 ] as const;
 
 /** Activities for the device management settings that teams have too. */
-export function activitiesOfMdm(before: OsSettings, after: OsSettings, team: TeamOf): RecordedChange[] {
+export function activitiesOfMdm(before: DeviceSettings, after: DeviceSettings, team: TeamOf): RecordedChange[] {
   const recorded: RecordedChange[] = [];
   for (const [key, type] of updates) {
     const fields = ["minimum_version", "deadline", "deadline_days"] as const;

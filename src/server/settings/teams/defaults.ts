@@ -1,5 +1,6 @@
+import { noOsSettings } from "../../../api/settings/os-settings.ts";
 import type { TeamIntegrations, TeamMdm, TeamWebhooks } from "../../../api/settings/teams.ts";
-import { noDiskEncryption, noMacosSetup, noUpdates } from "../app-config/sections/mdm-rules.ts";
+import { noMacosSetup } from "../app-config/sections/mdm-rules.ts";
 import { noFailingPoliciesMail, noFailingPoliciesWebhook } from "../app-config/sections/webhooks.ts";
 
 export const noWebhooks: TeamWebhooks = {
@@ -14,12 +15,7 @@ export const noIntegrations: TeamIntegrations = {
   conditional_access_enabled: false,
 };
 export const noMdm: TeamMdm = {
-  enable_disk_encryption: false,
-  disk_encryption: noDiskEncryption,
-  windows_require_bitlocker_pin: false,
-  enable_recovery_lock_password: false,
-  name_template: "",
-  ...noUpdates,
+  ...noOsSettings,
   macos_settings: { custom_settings: [] },
   windows_settings: { custom_settings: [] },
   android_settings: { custom_settings: [] },

@@ -1,26 +1,13 @@
 // Device management settings of a team, or of hosts without one.
 import type { MdmSettings } from "../../../api/settings/app-config.ts";
-import type { TeamMdm } from "../../../api/settings/teams.ts";
+import type { OsSettings } from "../../../api/settings/os-settings.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { groupBy } from "../../platform/core/maps.ts";
 import { isNull, oneOf, or, type Predicate } from "../../platform/store/query.ts";
 import { shownSettings } from "./settings.ts";
 
 /** What the settings of teams and those of hosts without a team have in common. */
-export type SharedMdm = Pick<
-  TeamMdm,
-  | "macos_updates"
-  | "ios_updates"
-  | "ipados_updates"
-  | "windows_updates"
-  | "enable_recovery_lock_password"
-  | "name_template"
-  | "enable_disk_encryption"
-  | "disk_encryption"
-  | "windows_require_bitlocker_pin"
-> & {
-  readonly macos_setup: MdmSettings["macos_setup"];
-};
+export type SharedMdm = OsSettings & { readonly macos_setup: MdmSettings["macos_setup"] };
 
 /** Null: hosts without a team. A team that was deleted in the meantime has the settings of no team. */
 export async function mdmOfTeam(

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigSections } from "../../../api/settings/app-config.ts";
+import { type ManagedDevices, osSettingNames, osSettings } from "../../../api/settings/os-settings.ts";
 import type { NoTeam, TeamMdm } from "../../../api/settings/teams.ts";
 import { isHttpUrl } from "../../../text/urls.ts";
 import type { FieldError } from "../../platform/core/errors.ts";
@@ -133,32 +134,26 @@ function integrationProblems(
   return errors;
 }
 
-type SettingNames = readonly (keyof TeamMdm)[];
-const apple: SettingNames = [
-  "macos_updates",
-  "ios_updates",
-  "ipados_updates",
-  "macos_settings",
-  "macos_setup",
-  "enable_recovery_lock_password",
-  "name_template",
+/** The device management that settings need. */
+const needs: readonly (readonly [keyof TeamMdm, ManagedDevices])[] = [
+  ...osSettingNames.flatMap((name) => {
+    const { needs: devices } = osSettings[name];
+    return devices === null ? [] : ([[name, devices]] as const);
+  }),
+  ["macos_settings", "Apple"],
+  ["macos_setup", "Apple"],
+  ["windows_settings", "Windows"],
+  ["android_settings", "Android"],
 ];
-const windows: SettingNames = ["windows_updates", "windows_settings", "windows_require_bitlocker_pin"];
 
 /** Settings that need device management can be turned on only while it is on. */
 function offProblems(before: TeamMdm, after: TeamMdm, { mdm }: ConfigSections): FieldError[] {
-  const isOn = {
+  const isOn: Readonly<Record<ManagedDevices, boolean>> = {
     Apple: mdm.enabled_and_configured,
     Windows: mdm.windows_enabled_and_configured,
     Android: mdm.android_enabled_and_configured,
     "Apple or Windows": mdm.enabled_and_configured || mdm.windows_enabled_and_configured,
   };
-  const needs: [SettingNames, keyof typeof isOn][] = [
-    [apple, "Apple"],
-    [windows, "Windows"],
-    [["android_settings"], "Android"],
-    [["enable_disk_encryption"], "Apple or Windows"],
-  ];
   const encryption = (
     [
       ["macos", "Apple"],
@@ -169,13 +164,12 @@ function offProblems(before: TeamMdm, after: TeamMdm, { mdm }: ConfigSections): 
       ? [{ name: `disk_encryption.${platform}`, reason: needed(devices) }]
       : [],
   );
-  const others = needs.flatMap(([keys, platform]) =>
-    isOn[platform]
-      ? []
-      : keys
-          .filter((key) => ![before[key], noMdm[key]].some((value) => isDeepStrictEqual(value, after[key])))
-          .map((name) => ({ name, reason: needed(platform) })),
-  );
+  const others = needs
+    .filter(([name, devices]) => {
+      const isUnchanged = [before[name], noMdm[name]].some((value) => isDeepStrictEqual(value, after[name]));
+      return !isOn[devices] && !isUnchanged;
+    })
+    .map(([name, devices]) => ({ name, reason: needed(devices) }));
   return [...encryption, ...others];
 }
 

@@ -1,5 +1,5 @@
 // Deadlines of system updates: declared to each device as its team's settings have them.
-import type { AppleUpdates } from "../../../../api/settings/app-config.ts";
+import type { AppleUpdates } from "../../../../api/settings/os-settings.ts";
 import { lockOperations } from "../../../hosts/operations/queue.ts";
 import { days, isoAt, minutes } from "../../../platform/core/clock.ts";
 import { settingsFollower } from "../../../platform/core/concurrency/settings-follower.ts";

@@ -1,23 +1,14 @@
 // Rules of the device management settings, both of the organization and of teams.
 
 import { isDeepStrictEqual } from "node:util";
-import type { AppleUpdates, DiskEncryption, MdmSettings } from "../../../../api/settings/app-config.ts";
+import type { MdmSettings } from "../../../../api/settings/app-config.ts";
+import type { AppleUpdates, DiskEncryption, OsSettings } from "../../../../api/settings/os-settings.ts";
 import { isRecord } from "../../../../text/record.ts";
 import type { FieldError } from "../../../platform/core/errors.ts";
 import { LATEST } from "../../apple-versions/offered.ts";
 import { getPath } from "../merge.ts";
 import { templateProblem } from "./name-template.ts";
 import { under } from "./rules.ts";
-
-export const noUpdates = {
-  macos_updates: { minimum_version: "", deadline: "", deadline_days: null, update_new_hosts: false },
-  ios_updates: { minimum_version: "", deadline: "", deadline_days: null },
-  ipados_updates: { minimum_version: "", deadline: "", deadline_days: null },
-  windows_updates: { deadline_days: null, grace_period_days: null },
-};
-
-/** Every platform follows `enable_disk_encryption`. */
-export const noDiskEncryption: DiskEncryption = { macos: null, windows: null, linux: null };
 
 export const noMacosSetup: MdmSettings["macos_setup"] = {
   bootstrap_package: "",
@@ -62,18 +53,7 @@ export function elsewhereProblems(
   });
 }
 
-type OsSettings = Pick<
-  MdmSettings,
-  | "enable_disk_encryption"
-  | "disk_encryption"
-  | "windows_require_bitlocker_pin"
-  | "name_template"
-  | "macos_updates"
-  | "ios_updates"
-  | "ipados_updates"
-  | "windows_updates"
-  | "macos_setup"
->;
+type DeviceSettings = OsSettings & Pick<MdmSettings, "macos_setup">;
 
 type EncryptionSettings = Pick<OsSettings, "enable_disk_encryption" | "disk_encryption">;
 
@@ -83,7 +63,7 @@ export const mustEncrypt = (
   platform: keyof DiskEncryption,
 ): boolean => disk_encryption[platform] ?? enable_disk_encryption;
 
-export const osSettingsProblems = (value: OsSettings): FieldError[] => [
+export const osSettingsProblems = (value: DeviceSettings): FieldError[] => [
   ...(value.windows_require_bitlocker_pin && !mustEncrypt(value, "windows")
     ? [{ name: "windows_require_bitlocker_pin", reason: "needs enable_disk_encryption to be true" }]
     : []),
@@ -175,11 +155,11 @@ const booleanLike = new Map<unknown, boolean>([
 ]);
 
 /** Fills in what follows from the given fields. */
-export const completeOsSettings = <T extends OsSettings>(value: T, change: unknown, before: T): T =>
+export const completeOsSettings = <T extends DeviceSettings>(value: T, change: unknown, before: T): T =>
   withoutDependents(newHostsUpdated(oneDeadline(value, change), change, before), change);
 
 /** What a change turns off takes with it the settings that need it, unless the change names them. */
-function withoutDependents<T extends OsSettings>(value: T, change: unknown): T {
+function withoutDependents<T extends DeviceSettings>(value: T, change: unknown): T {
   if (!isRecord(change)) return value;
   const { macos_setup: setup } = change;
   const isAccountOff =
@@ -196,7 +176,7 @@ function withoutDependents<T extends OsSettings>(value: T, change: unknown): T {
 
 const isUnset = (field: unknown): boolean => field === undefined || field === null;
 
-const turnsOffWindows = (value: OsSettings, change: Record<string, unknown>): boolean =>
+const turnsOffWindows = (value: DeviceSettings, change: Record<string, unknown>): boolean =>
   !mustEncrypt(value, "windows") && !(isUnset(change.enable_disk_encryption) && isUnset(change.disk_encryption));
 
 /**

@@ -1,36 +1,17 @@
 import { type MdmSettings, MdmSettings as MdmSettingsSchema } from "../../../../api/settings/app-config.ts";
+import { noOsSettings, osSettingPaths } from "../../../../api/settings/os-settings.ts";
 import { isRecord } from "../../../../text/record.ts";
 import type { FieldError } from "../../../platform/core/errors.ts";
 import { section } from "../section.ts";
-import {
-  completeOsSettings,
-  noDiskEncryption,
-  noMacosSetup,
-  noUpdates,
-  osSettingsProblems,
-  respellMdm,
-  storedElsewhere,
-} from "./mdm-rules.ts";
+import { completeOsSettings, noMacosSetup, osSettingsProblems, respellMdm, storedElsewhere } from "./mdm-rules.ts";
 import { badServerUrls, badUrls, missing, under } from "./rules.ts";
 import { noIdentityProvider, providerProblems, trimmed } from "./sign-on.ts";
 
 const premium = [
   "enable_turn_on_windows_mdm_manually",
-  "enable_disk_encryption",
-  ...Object.keys(noDiskEncryption).map((name) => `disk_encryption.${name}`),
-  "windows_require_bitlocker_pin",
-  "enable_recovery_lock_password",
-  "name_template",
+  ...osSettingPaths,
   "windows_migration_enabled",
   "windows_automatic_enrollment.default_team",
-  ...(["macos_updates", "ios_updates", "ipados_updates"] as const).flatMap((name) => [
-    `${name}.minimum_version`,
-    `${name}.deadline`,
-    `${name}.deadline_days`,
-  ]),
-  "macos_updates.update_new_hosts",
-  "windows_updates.deadline_days",
-  "windows_updates.grace_period_days",
   "macos_migration.enable",
   "macos_migration.mode",
   "macos_migration.webhook_url",
@@ -45,16 +26,11 @@ export const mdm = section({
     android_enabled_and_configured: false,
     windows_enabled_and_configured: false,
     enable_turn_on_windows_mdm_manually: false,
-    enable_disk_encryption: false,
-    disk_encryption: noDiskEncryption,
-    windows_require_bitlocker_pin: false,
-    enable_recovery_lock_password: false,
-    name_template: "",
+    ...noOsSettings,
     windows_migration_enabled: false,
     windows_automatic_enrollment: { default_team: "" },
     windows_directory_tenant_ids: [],
     windows_directory_client_ids: [],
-    ...noUpdates,
     macos_migration: { enable: false, mode: "", webhook_url: "" },
     macos_setup: noMacosSetup,
     macos_settings: { custom_settings: [] },
