@@ -98,21 +98,23 @@ async function fill(store: ServerStore, count: number): Promise<void> {
       Array.from({ length: Math.min(BATCH_SIZE, count - at) }, (_, i) => {
         const n = at + i;
         const type = typeAt(random());
-        const own = type === "svc_enrolled";
+        const isEnrollment = type === "svc_enrolled";
         // A skewed distribution: person 0 is the actor of half of them, the last person of a handful.
         const person = Math.floor(PEOPLE * random() ** 6);
         return {
           created_at: new Date(start + n * 1000).toISOString(),
           type,
-          svc_initiated: own,
-          actor_id: own ? null : person + 1,
-          actor_full_name: own ? "svc" : `Person Number${person} of ${person % 7 === 0 ? "Operations" : "Support"}`,
-          actor_email: own ? null : `person.${person}@example.com`,
-          actor_gravatar: own ? null : "",
-          actor_api_only: own ? null : person % 10 === 0,
+          svc_initiated: isEnrollment,
+          actor_id: isEnrollment ? null : person + 1,
+          actor_full_name: isEnrollment
+            ? "svc"
+            : `Person Number${person} of ${person % 7 === 0 ? "Operations" : "Support"}`,
+          actor_email: isEnrollment ? null : `person.${person}@example.com`,
+          actor_gravatar: isEnrollment ? null : "",
+          actor_api_only: isEnrollment ? null : person % 10 === 0,
           actor_address: `198.51.100.${person % 250}`,
-          host_id: own ? n : null,
-          details: own
+          host_id: isEnrollment ? n : null,
+          details: isEnrollment
             ? { host_id: n, host_serial: `S${n}`, host_display_name: `host-${n}.example.com` }
             : { public_ip: `198.51.100.${person % 250}` },
         };
@@ -227,10 +229,10 @@ async function verified(
   let checked = 0;
   for (let next: number | null = 0; next !== null; ) {
     const query: string = next === 0 ? "" : `&from=${next}`;
-    const found: Verification = JSON.parse(await get(`/audit/verify?limit=${VERIFY_BATCH_SIZE}${query}`));
-    if (!found.ok) throw new Error(found.problem?.detail);
-    checked += found.checked;
-    next = found.next;
+    const chain: Verification = JSON.parse(await get(`/audit/verify?limit=${VERIFY_BATCH_SIZE}${query}`));
+    if (!chain.ok) throw new Error(chain.problem?.detail);
+    checked += chain.checked;
+    next = chain.next;
   }
   console.log(
     `audit verify: ${checked} entries in ${seconds(from)} s, longest stall ${(stalls.max / 1e6).toFixed(0)} ms`,

@@ -60,16 +60,16 @@ const kinds: Readonly<Record<string, Kind>> = {
 };
 
 export async function run(args: readonly string[]): Promise<void> {
-  const own = await Side.start<Ready>(script, ["agents", String(HOSTS)]);
+  const served = await Side.start<Ready>(script, ["agents", String(HOSTS)]);
   const bare = await Side.start<Ready>(script, ["bare"]);
   try {
     for (const [name, { path, body }] of Object.entries(kinds)) {
       if (args.length > 0 && !args.includes(name)) continue;
-      const requests = own.ready.keys.map((key) => requestOf(path, body(key)));
-      await compare(name, { own, bare }, requests);
+      const requests = served.ready.keys.map((key) => requestOf(path, body(key)));
+      await compare(name, { served, bare }, requests);
     }
   } finally {
-    own.stop();
+    served.stop();
     bare.stop();
   }
 }

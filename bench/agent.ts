@@ -23,10 +23,10 @@ interface HostOf {
 async function untilComplete(call: Caller, uuid: string, packages: number): Promise<number> {
   const began = performance.now();
   for (; performance.now() - began < LIMIT_S * 1000; await pause(50)) {
-    const found = await call<{ host: HostOf }>("GET", `/hosts/identifier/${uuid}`).catch(() => null);
-    if (found?.host.scripts_enabled !== true) continue;
-    const { count } = await call<{ count: number }>("GET", `/hosts/${found.host.id}/software?per_page=1`);
-    if (count >= packages && found.host.label_updated_at !== null) return (performance.now() - began) / 1000;
+    const seen = await call<{ host: HostOf }>("GET", `/hosts/identifier/${uuid}`).catch(() => null);
+    if (seen?.host.scripts_enabled !== true) continue;
+    const { count } = await call<{ count: number }>("GET", `/hosts/${seen.host.id}/software?per_page=1`);
+    if (count >= packages && seen.host.label_updated_at !== null) return (performance.now() - began) / 1000;
   }
   throw new Error(`the inventory was not complete after ${LIMIT_S} s`);
 }
@@ -57,7 +57,7 @@ export async function run([minutes = "10", packages = "2000"]: readonly string[]
       seconds.push(await untilComplete(call, start(name), Number(packages)));
       if (name !== "third") agents.at(-1)!.kill("SIGTERM");
     }
-    const best = seconds.map((one) => one.toFixed(1)).join(", ");
+    const best = seconds.map((duration) => duration.toFixed(1)).join(", ");
     console.log(`from the start to the whole inventory with ${packages} packages: ${best} s (limit 10, goal 3)`);
 
     const { pid } = agents.at(-1)!;
@@ -74,7 +74,7 @@ export async function run([minutes = "10", packages = "2000"]: readonly string[]
     door.server.close();
     await server.stop();
   } finally {
-    for (const one of agents) one.kill("SIGKILL");
+    for (const agent of agents) agent.kill("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -18,7 +18,7 @@ const MAX_CONCURRENT_STARTS = 4;
 const START_LIMIT_S = 900;
 
 export async function run([count = "200"]: readonly string[]): Promise<void> {
-  const wanted = Number(count);
+  const agentCount = Number(count);
   const folder = mkdtempSync(join(tmpdir(), "svc-bench-"));
   const agents: ChildProcess[] = [];
   try {
@@ -33,20 +33,20 @@ export async function run([count = "200"]: readonly string[]): Promise<void> {
     };
 
     const began = performance.now();
-    for (let i = 0; i < wanted; i++) {
+    for (let i = 0; i < agentCount; i++) {
       const uuid = `0A0A0A0A-0000-4000-8000-${String(i).padStart(12, "0")}`;
       const common = { serverUrl: server.url, ca: join(dataDir, "tls", "cert.pem"), secret: SECRET, uuid };
       const name = isRoot() ? { hostname: `agent-${i}` } : {};
       agents.push(startRealAgent({ ...common, ...name, folder: join(folder, String(i)) }));
       if (i % MAX_CONCURRENT_STARTS === 0) await until(i + 1 - MAX_CONCURRENT_STARTS);
     }
-    await until(wanted);
-    console.log(`${wanted} agents started and online after ${((performance.now() - began) / 1000).toFixed(0)} s`);
+    await until(agentCount);
+    console.log(`${agentCount} agents started and online after ${((performance.now() - began) / 1000).toFixed(0)} s`);
     // The first inventory is over.
     await pause(2 * INTERVAL_S * 1000);
     const memory = agents.map(({ pid }) => usageOf(pid!));
-    const sum = (of: (one: { rss: number; pss: number }) => number) =>
-      (memory.reduce((total, one) => total + of(one), 0) / wanted / 1024 / 1024).toFixed(0);
+    const sum = (of: (usage: { rss: number; pss: number }) => number) =>
+      (memory.reduce((total, usage) => total + of(usage), 0) / agentCount / 1024 / 1024).toFixed(0);
     console.log(`memory of each: ${sum(({ rss }) => rss)} MB resident, ${sum(({ pss }) => pss)} MB proportional`);
 
     const label = (await call<{ labels: { id: number; name: string }[] }>("GET", "/labels/summary")).labels.find(
@@ -54,7 +54,7 @@ export async function run([count = "200"]: readonly string[]): Promise<void> {
     )!;
     const authorization = `Bearer ${await tokenOf(server)}`;
     for (let round = 1; round <= 3; round++) {
-      const asked = performance.now();
+      const startedAt = performance.now();
       const { live_query } = await call<{ live_query: { id: number } }>("POST", "/queries/live", {
         query: "SELECT hostname, uuid FROM system_info",
         selected: { labels: [label.id] },
@@ -62,26 +62,26 @@ export async function run([count = "200"]: readonly string[]): Promise<void> {
       const path = `/api/v1/svc/queries/live/${live_query.id}/stream`;
       const reply = await server.send(path, { headers: { authorization } });
       const answers = new Map<number, string>();
-      let last = asked;
+      let last = startedAt;
       for await (const { event, data } of readEvents(reply.body as AsyncIterable<Uint8Array>)) {
         if (event !== "result") continue;
         const { host, rows } = JSON.parse(data) as LiveResult;
         answers.set(host.id, String(rows[0]?.uuid));
         last = performance.now();
-        if (answers.size === wanted) break;
+        if (answers.size === agentCount) break;
       }
-      const seconds = (last - asked) / 1000;
+      const seconds = (last - startedAt) / 1000;
       const machines = new Set(answers.values()).size;
       console.log(
-        `live query ${round}: ${machines} machines answered of ${wanted}, after ${seconds.toFixed(1)} s = ` +
+        `live query ${round}: ${machines} machines answered of ${agentCount}, after ${seconds.toFixed(1)} s = ` +
           `${(seconds / INTERVAL_S).toFixed(2)} poll intervals (goal 1.2), ${await online()} online`,
       );
-      if (machines < wanted) throw new Error("not all agents have answered");
+      if (machines < agentCount) throw new Error("not all agents have answered");
     }
-    for (const one of agents) one.kill("SIGTERM");
+    for (const agent of agents) agent.kill("SIGTERM");
     await server.stop();
   } finally {
-    for (const one of agents) one.kill("SIGKILL");
+    for (const agent of agents) agent.kill("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
   }
 }

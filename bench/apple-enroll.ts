@@ -27,9 +27,9 @@ async function measure(engine: "lowdb" | "postgres", devices: number): Promise<v
     const profile = await turnAppleOn(server);
     await fleet.prepare();
     const counter = postgres && (await statementsOf(postgres.url()));
-    const before = { cpu: server.usage().cpu, database: postgres?.cpu() ?? 0, own: process.cpuUsage() };
+    const before = { cpu: server.usage().cpu, database: postgres?.cpu() ?? 0, simulator: process.cpuUsage() };
     await fleet.enrollAll(profile);
-    const own = process.cpuUsage(before.own);
+    const ownUsage = process.cpuUsage(before.simulator);
     const { cpu, rss } = server.usage();
     const { enrolled, enrolledPerSecond, errors } = fleet.report();
     const perDevice = (seconds: number) => `${((seconds / devices) * 1000).toFixed(1)} ms`;
@@ -37,7 +37,7 @@ async function measure(engine: "lowdb" | "postgres", devices: number): Promise<v
       ? `, Postgres ${perDevice(postgres.cpu() - before.database)}, ${((await counter!.count()) / devices).toFixed(1)} statements`
       : "";
     console.log(
-      `${engine.padEnd(9)} ${enrolled} of ${devices} devices, ${enrolledPerSecond}/s; per device: server ${perDevice(cpu - before.cpu)} of CPU${database}; simulator ${perDevice((own.user + own.system) / 1e6)}; RSS ${Math.round(rss / 1e6)} MB, errors ${errors}`,
+      `${engine.padEnd(9)} ${enrolled} of ${devices} devices, ${enrolledPerSecond}/s; per device: server ${perDevice(cpu - before.cpu)} of CPU${database}; simulator ${perDevice((ownUsage.user + ownUsage.system) / 1e6)}; RSS ${Math.round(rss / 1e6)} MB, errors ${errors}`,
     );
     if (process.env.BENCH_STATEMENTS) for (const line of await (counter?.all() ?? [])) console.log(line);
     await counter?.close();

@@ -21,8 +21,8 @@ export async function run(args: readonly string[]): Promise<void> {
     const key = readFileSync(join(from, "server.key"), "utf8").trim();
     const svc = (...words: string[]) => timed(words, { SVC_SERVER_PRIVATE_KEY: key });
     const file = join(dir, "backup.gz");
-    const made = svc("db", "backup", file, "--data-dir", from);
-    console.log(`${hosts} hosts: backup ${made.seconds} s, ${Math.round(statSync(file).size / 1e6)} MB`);
+    const backup = svc("db", "backup", file, "--data-dir", from);
+    console.log(`${hosts} hosts: backup ${backup.seconds} s, ${Math.round(statSync(file).size / 1e6)} MB`);
     const state = svc("db", "check", "--json", "--data-dir", from).output;
     const targets = { lowdb: ["--data-dir", join(dir, "to")], postgres: ["--database-url", postgres.url()] };
     for (const [engine, place] of Object.entries(targets)) {

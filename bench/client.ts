@@ -55,11 +55,11 @@ async function starts(rounds: number, env: NodeJS.ProcessEnv): Promise<void> {
     ["wall", ({ ms }: Ran) => ms],
     ["CPU", ({ cpu }: Ran) => cpu],
   ] as const) {
-    const [base, own] = [bare.map(of), list.map(of)];
+    const [base, measured] = [bare.map(of), list.map(of)];
     const times = (a: number, b: number) => `${(b / a).toFixed(1)}x`;
     console.log(
-      `svc hosts list, 50 hosts, ${what}: median ${median(own).toFixed(0)} ms, ${times(median(base), median(own))} node -e 0 ` +
-        `(best ${Math.min(...own).toFixed(0)} ms, ${times(Math.min(...base), Math.min(...own))})`,
+      `svc hosts list, 50 hosts, ${what}: median ${median(measured).toFixed(0)} ms, ${times(median(base), median(measured))} node -e 0 ` +
+        `(best ${Math.min(...measured).toFixed(0)} ms, ${times(Math.min(...base), Math.min(...measured))})`,
     );
   }
 }

@@ -54,7 +54,7 @@ async function measure(engine: "lowdb" | "postgres", teams: number, each: number
     const others = manyObjects(teams, each, { action: "update", form: 1 });
     await timed(`apply of ${others.length} changes, dry`, "/spec/apply", { changes: others, dry_run: true });
     await timed(`apply of ${others.length} changes`, "/spec/apply", { changes: others, pins });
-    const gone = others.map(({ value: _value, ...one }) => ({ ...one, action: "delete" }));
+    const gone = others.map(({ value: _value, ...change }) => ({ ...change, action: "delete" }));
     await timed(`apply of ${gone.length} deletions`, "/spec/apply", { changes: gone });
   } finally {
     await server?.stop();

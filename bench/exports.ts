@@ -22,10 +22,10 @@ const AGENTS = 2000;
 
 export async function run(args: readonly string[]): Promise<void> {
   const only = args.find((arg) => arg === "lowdb" || arg === "postgres");
-  const given = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 0);
+  const size = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 0);
   for (const engine of ["lowdb", "postgres"] as const)
     if (only === undefined || only === engine)
-      for (const hosts of given ? [given] : [2000, 100_000]) await measure(engine, hosts, args.includes("alone"));
+      for (const hosts of size ? [size] : [2000, 100_000]) await measure(engine, hosts, args.includes("alone"));
 }
 
 async function measure(engine: EngineName, hosts: number, isAlone: boolean): Promise<void> {
@@ -68,9 +68,9 @@ async function measureServer(title: string, server: BenchServer, hosts: number, 
       const took: number[] = [];
       let peak = rss;
       for (let i = 0; i < rounds; i++) {
-        const one = await download(path);
-        took.push(one.milliseconds);
-        peak = Math.max(peak, one.peak);
+        const measurement = await download(path);
+        took.push(measurement.milliseconds);
+        peak = Math.max(peak, measurement.peak);
       }
       const perRow = ((server.usage().cpu - cpu) * 1e6) / (rounds * hosts);
       alone.set(what, median(took));

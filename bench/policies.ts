@@ -162,14 +162,14 @@ export async function run(args: readonly string[]): Promise<void> {
     try {
       const { store } = bench.services;
       const maker = { store, clock: bench.clock as never };
-      const [asked, spared] = [await makeTeam(maker, "asked"), await makeTeam(maker, "spared")];
+      const [questioned, spared] = [await makeTeam(maker, "asked"), await makeTeam(maker, "spared")];
       for (let i = 0; i < POLICIES; i++)
         await makePolicy(maker, {
           scope: "team",
-          team_id: asked.id,
+          team_id: questioned.id,
           query: `SELECT 1 FROM os_version WHERE platform = 'ubuntu' AND version <> '${i}.04' LIMIT 1;`,
         });
-      const withThem = await side(bench, hosts, "with", asked.id);
+      const withThem = await side(bench, hosts, "with", questioned.id);
       const without = await side(bench, hosts, "without", spared.id);
       const firsts = [await round(bench, without, false), await round(bench, withThem, false)];
       const rounds: { withThem: Measurement; without: Measurement }[] = [];
@@ -182,10 +182,10 @@ export async function run(args: readonly string[]): Promise<void> {
       await new Promise((done) => setTimeout(done, 1000));
       const policies = await store.policies.list();
       const wrong = policies.filter((row) => row.passing_host_count + row.failing_host_count !== hosts).length;
-      const ratios = rounds.map((one) => one.withThem.rate / one.without.rate);
-      const cpu = median(rounds.map((one) => one.without.cpu / one.withThem.cpu));
+      const ratios = rounds.map((round) => round.withThem.rate / round.without.rate);
+      const cpu = median(rounds.map((round) => round.without.cpu / round.withThem.cpu));
       const of = (key: "withThem" | "without") =>
-        `${median(rounds.map((one) => one[key].rate)).toFixed(0)}/s (${median(rounds.map((one) => one[key].cpu)).toFixed(2)} ms)`;
+        `${median(rounds.map((round) => round[key].rate)).toFixed(0)}/s (${median(rounds.map((round) => round[key].cpu)).toFixed(2)} ms)`;
       console.log(
         `${engine.padEnd(9)} ${hosts} hosts x ${POLICIES} policies: ${median(ratios).toFixed(2)} of the check-ins without policies by rate (${ratios.map((ratio) => ratio.toFixed(2)).join(", ")}), ${cpu.toFixed(2)} by processor time; ${of("withThem")} against ${of("without")}; first answers ${firsts[1]!.rate.toFixed(0)}/s against ${firsts[0]!.rate.toFixed(0)}/s; policies with wrong counts: ${wrong}`,
       );

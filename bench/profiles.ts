@@ -54,7 +54,7 @@ async function measure(engine: EngineName, hosts: number, profiles: number): Pro
       if (changed > 0) throw new Error(`${changed} profiles were not as they should be`);
       rounds.push({ ms, cpu: (user + system) / 1000, calls: (await calls()) - before, stall: delay.max / 1e6 });
     }
-    const of = (key: "ms" | "cpu" | "calls" | "stall") => Math.round(median(rounds.map((one) => one[key])));
+    const of = (key: "ms" | "cpu" | "calls" | "stall") => Math.round(median(rounds.map((round) => round[key])));
     console.log(
       `${engine}: ${hosts} hosts with ${profiles} profiles, nothing to do: ${of("ms")} ms, ${of("cpu")} ms of CPU, ${of("calls")} calls of the store, longest stall ${of("stall")} ms (first pass changed ${first})`,
     );
@@ -67,9 +67,9 @@ async function measure(engine: EngineName, hosts: number, profiles: number): Pro
 /** Managed Macs that have all profiles. */
 export async function fillProfiles(store: ServerStore, hosts: number, profiles: number): Promise<void> {
   const now = new Date().toISOString();
-  const made: { id: number }[] = [];
+  const allHosts: { id: number }[] = [];
   for (let at = 0; at < hosts; at += BATCH_SIZE)
-    made.push(
+    allHosts.push(
       ...(await store.hosts.insertMany(
         Array.from({ length: Math.min(BATCH_SIZE, hosts - at) }, () =>
           hostRow(now, { platform: "darwin", label_updated_at: now }),
@@ -89,14 +89,14 @@ export async function fillProfiles(store: ServerStore, hosts: number, profiles: 
       ...times,
     })),
   );
-  for (let at = 0; at < made.length; at += BATCH_SIZE) {
-    const some = made.slice(at, at + BATCH_SIZE);
+  for (let at = 0; at < allHosts.length; at += BATCH_SIZE) {
+    const batch = allHosts.slice(at, at + BATCH_SIZE);
     await store.hostMdm.insertMany(
-      some.map(({ id }) => ({ id, enrollment_status: "On (manual)" as const, connected_to_svc: true })),
+      batch.map(({ id }) => ({ id, enrollment_status: "On (manual)" as const, connected_to_svc: true })),
     );
     for (const { uuid, name, identifier, checksum } of rows)
       await store.hostProfiles.insertMany(
-        some.map(({ id }) => ({
+        batch.map(({ id }) => ({
           host_id: id,
           profile_uuid: uuid,
           platform: "darwin" as const,

@@ -151,19 +151,24 @@ async function fill(services: Services, hosts: number): Promise<{ teamIds: numbe
   const os = await store.osVersions.insert({ name: "Windows 11", version: "10.0.26100", platform: "windows" });
   const now = clock.iso();
   for (let at = 0; at < hosts; at += BATCH_SIZE) {
-    const made = await store.hosts.insertMany(
+    const inserted = await store.hosts.insertMany(
       Array.from({ length: Math.min(BATCH_SIZE, hosts - at) }, (_, i) =>
         hostRow(now, { platform: "windows", os_version_id: os.id, team_id: teamIds[(at + i) % (TEAMS + 1)] ?? null }),
       ),
     );
-    const rows = made.map(({ id }) => {
-      const own = new Map<number, number>();
+    const rows = inserted.map(({ id }) => {
+      const hostVersions = new Map<number, number>();
       // The cube makes the first ones common.
-      while (own.size < EACH) {
+      while (hostVersions.size < EACH) {
         const version = versions[Math.floor(dice.next() ** 3 * VERSIONS)]!;
-        own.set(version.id, version.title_id);
+        hostVersions.set(version.id, version.title_id);
       }
-      return { id, software_ids: [...own.keys()], title_ids: [...new Set(own.values())], details: {} };
+      return {
+        id,
+        software_ids: [...hostVersions.keys()],
+        title_ids: [...new Set(hostVersions.values())],
+        details: {},
+      };
     });
     await store.hostSoftware.insertMany(rows);
   }

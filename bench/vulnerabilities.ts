@@ -75,14 +75,14 @@ async function timeLists(place: Place, admin: Admin, teamId: number): Promise<vo
 async function time(place: Place, what: string, call: () => Promise<unknown>): Promise<void> {
   for (let i = 0; i < 3; i++) await call();
   const took: number[] = [];
-  const own = process.cpuUsage();
+  const cpuBefore = process.cpuUsage();
   const before = place.cpu();
   for (let i = 0; i < ROUNDS; i++) {
     const from = performance.now();
     await call();
     took.push(performance.now() - from);
   }
-  const { user, system } = process.cpuUsage(own);
+  const { user, system } = process.cpuUsage(cpuBefore);
   const cpu = ((user + system) / 1000 + (place.cpu() - before) * 1000) / ROUNDS;
   const p95 = quantile(took, 0.95);
   const mark = p95 > LIMIT_MS ? "  OVER THE LIMIT" : "";
@@ -94,10 +94,10 @@ async function time(place: Place, what: string, call: () => Promise<unknown>): P
 async function fillVulnerabilities({ store, clock }: Services): Promise<void> {
   const dice = new Dice(11);
   const now = clock.iso();
-  const own = await store.softwareCves.pick(["cve"]);
+  const ofSoftware = await store.softwareCves.pick(["cve"]);
   const ofSystems = await store.osCves.pick(["cve"]);
-  const made = Array.from({ length: CVES }, (_, i) => `CVE-${2015 + (i % 11)}-${10_000 + i}`);
-  const cves = [...new Set([...own, ...ofSystems].map(({ cve }) => cve)), ...made];
+  const fresh = Array.from({ length: CVES }, (_, i) => `CVE-${2015 + (i % 11)}-${10_000 + i}`);
+  const cves = [...new Set([...ofSoftware, ...ofSystems].map(({ cve }) => cve)), ...fresh];
   for (let at = 0; at < cves.length; at += BATCH_SIZE)
     await store.vulnerabilities.insertMany(
       cves.slice(at, at + BATCH_SIZE).map((cve, i) => ({
@@ -116,7 +116,7 @@ async function fillVulnerabilities({ store, clock }: Services): Promise<void> {
   while (pairs.size < PAIRS) {
     const pair = {
       software_id: versions[Math.floor(dice.next() * versions.length)]!.id,
-      cve: made[Math.floor(dice.next() * made.length)]!,
+      cve: fresh[Math.floor(dice.next() * fresh.length)]!,
     };
     pairs.set(`${pair.software_id} ${pair.cve}`, pair);
   }

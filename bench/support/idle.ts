@@ -14,12 +14,12 @@ export async function compareIdle(script: URL, only: readonly string[]): Promise
   const file = fileURLToPath(script);
   for (const engine of ["lowdb", "postgres"]) {
     if (only.length > 0 && !only.includes(engine)) continue;
-    const own = await Side.start<IdleReady>(file, [engine]);
+    const served = await Side.start<IdleReady>(file, [engine]);
     const bare = await Side.start<IdleReady>(file, ["bare"]);
     try {
-      await compare(engine, { own, bare }, own.ready.requests.map(Buffer.from));
+      await compare(engine, { served, bare }, served.ready.requests.map(Buffer.from));
     } finally {
-      own.stop();
+      served.stop();
       bare.stop();
     }
   }

@@ -51,13 +51,13 @@ export async function enrollManaged(call: AgentCall, api: Api, count: number): P
     const about = { enroll_secret: SECRET, hardware_uuid: name, hostname: name, platform: "ubuntu" };
     keys.set(name, (await mustCall(call, "/enroll", about)).agent_node_key);
   });
-  const found: ManagedHost[] = [];
-  for (let page = 0; found.length < count; page++) {
+  const managedHosts: ManagedHost[] = [];
+  for (let page = 0; managedHosts.length < count; page++) {
     const { hosts } = (await api("GET", `/hosts?per_page=${BATCH_SIZE}&page=${page}`)) as {
       hosts: { id: number; uuid: string }[];
     };
-    if (hosts.length === 0) throw new Error(`${count - found.length} hosts are missing`);
-    found.push(...hosts.map(({ id, uuid }) => ({ id, key: keys.get(uuid)! })));
+    if (hosts.length === 0) throw new Error(`${count - managedHosts.length} hosts are missing`);
+    managedHosts.push(...hosts.map(({ id, uuid }) => ({ id, key: keys.get(uuid)! })));
   }
-  return found;
+  return managedHosts;
 }

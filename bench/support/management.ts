@@ -94,12 +94,12 @@ export async function fillManagement(
   );
   await store.hostMunki.insertMany(
     macs.map(({ id }) => {
-      const own = issues.filter(() => dice.chance(0.05)).map((issue) => issue.id);
+      const issueIds = issues.filter(() => dice.chance(0.05)).map((issue) => issue.id);
       return {
         id,
         version: dice.pick(["6.4.2", "6.5.1", "6.6.0"]),
-        issue_ids: own,
-        since: Object.fromEntries(own.map((issue) => [issue, now])),
+        issue_ids: issueIds,
+        since: Object.fromEntries(issueIds.map((issue) => [issue, now])),
         updated_at: now,
       };
     }),

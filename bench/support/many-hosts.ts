@@ -65,30 +65,30 @@ export async function fillHosts(
   let last = { id: 0, hardware_serial: "" };
   for (let at = 0; at < count; at += BATCH_SIZE) {
     const numbers = Array.from({ length: Math.min(BATCH_SIZE, count - at) }, (_, i) => at + i);
-    const made = await store.hosts.insertMany(numbers.map((n) => hostOf(n, dice, clock.now(), teams, osVersions)));
-    last = made.at(-1)!;
-    await store.hostSeen.insertMany(made.map(({ id }) => seenOf(id, dice, clock.now())));
+    const hosts = await store.hosts.insertMany(numbers.map((n) => hostOf(n, dice, clock.now(), teams, osVersions)));
+    last = hosts.at(-1)!;
+    await store.hostSeen.insertMany(hosts.map(({ id }) => seenOf(id, dice, clock.now())));
     await store.hostDetails.insertMany(
-      made.map(({ id }) => ({
+      hosts.map(({ id }) => ({
         id,
         users: [{ uid: 501, username: `user${id}`, type: "local", groupname: "staff", shell: "/bin/zsh" }],
         batteries: [],
       })),
     );
     await store.hostEmails.insertMany(
-      made
+      hosts
         .filter(({ id }) => id % 5 === 0)
         .map(({ id }) => ({ host_id: id, email: `user${id}@example.com`, source: "custom" })),
     );
     await store.labelMembers.insertMany(
-      made.flatMap(({ id }) => [
+      hosts.flatMap(({ id }) => [
         ...(id % 2 === 0 ? [{ label_id: half!.id, host_id: id }] : []),
         ...(id % 1000 === 0 ? [{ label_id: rare!.id, host_id: id }] : []),
         ...more.filter((_, i) => (id + i) % 6 === 0).map(({ id: label_id }) => ({ label_id, host_id: id })),
       ]),
     );
-    await store.hostSoftware.insertMany(made.map(({ id }) => inventoryOf(id, dice, versions, softwareEach)));
-    await fillManagement(services, made, dice, around);
+    await store.hostSoftware.insertMany(hosts.map(({ id }) => inventoryOf(id, dice, versions, softwareEach)));
+    await fillManagement(services, hosts, dice, around);
   }
   return {
     hostId: last.id,
@@ -182,11 +182,12 @@ function seenOf(id: number, dice: Dice, now: number) {
 }
 
 function inventoryOf(id: number, dice: Dice, versions: readonly { id: number; title_id: number }[], count: number) {
-  const own = new Set([versions[0]!]);
+  const hostVersions = new Set([versions[0]!]);
   // The first third of the programs is on all hosts, the last program on a few.
-  while (own.size < count) own.add(versions[dice.int(dice.chance(0.8) ? versions.length / 3 : versions.length - 1)]!);
-  if (id % 2500 === 0) own.add(versions.at(-1)!);
-  const list = [...own];
+  while (hostVersions.size < count)
+    hostVersions.add(versions[dice.int(dice.chance(0.8) ? versions.length / 3 : versions.length - 1)]!);
+  if (id % 2500 === 0) hostVersions.add(versions.at(-1)!);
+  const list = [...hostVersions];
   return {
     id,
     software_ids: list.map((version) => version.id),

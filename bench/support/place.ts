@@ -20,10 +20,10 @@ export async function onEngines(
   sizes: Readonly<Record<EngineName, number>>,
   measure: (engine: EngineName, size: number) => Promise<void>,
 ): Promise<void> {
-  const given = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 0);
+  const sizeInArgs = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 0);
   const engines = Object.keys(sizes) as EngineName[];
   const only = engines.find((engine) => args.includes(engine));
-  for (const engine of only === undefined ? engines : [only]) await measure(engine, given || sizes[engine]);
+  for (const engine of only === undefined ? engines : [only]) await measure(engine, sizeInArgs || sizes[engine]);
 }
 
 export interface Place {

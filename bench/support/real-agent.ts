@@ -30,9 +30,22 @@ export function startRealAgent(options: RealAgentOptions): ChildProcess {
   mkdirSync(folder, { recursive: true });
   const secretFile = join(folder, "secret");
   writeFileSync(secretFile, secret, { mode: 0o600 });
-  const given = ["--server-url", serverUrl, "--enroll-secret-file", secretFile, "--state-dir", join(folder, "state")];
-  const own = ["--hardware-uuid", uuid, "--no-osqueryd", "--no-updates", ...(ca === null ? [] : ["--ca-file", ca])];
-  const argv = [process.execPath, agentFile, "run", ...given, ...own];
+  const connection = [
+    "--server-url",
+    serverUrl,
+    "--enroll-secret-file",
+    secretFile,
+    "--state-dir",
+    join(folder, "state"),
+  ];
+  const identity = [
+    "--hardware-uuid",
+    uuid,
+    "--no-osqueryd",
+    "--no-updates",
+    ...(ca === null ? [] : ["--ca-file", ca]),
+  ];
+  const argv = [process.execPath, agentFile, "run", ...connection, ...identity];
   const first = [
     ...(hostname === undefined ? [] : ['hostname "$NAME"']),
     ...(dpkgStatus === undefined ? [] : ['mount --bind "$PACKAGES" /var/lib/dpkg/status']),
@@ -72,7 +85,7 @@ export function usageOf(pid: number): { rss: number; pss: number; cpu: number } 
   const fields = read("stat").split(") ")[1]!.split(" ");
   const kilobytes = (name: string) =>
     Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(read("smaps_rollup"))?.[1] ?? 0);
-  const ticks = fields.slice(11, 15).reduce((sum, one) => sum + Number(one), 0);
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return { rss: kilobytes("Rss") * 1024, pss: kilobytes("Pss") * 1024, cpu: ticks / 100 };
 }
 

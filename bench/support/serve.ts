@@ -45,7 +45,7 @@ export interface ServeOptions {
 
 /** `BENCH_NODE_ARGS="--cpu-prof --cpu-prof-dir=/tmp/prof" npm run bench -- enroll` profiles the server. */
 const nodeArgs = ({ env }: ServeOptions): string[] =>
-  (env?.NODE_ARGS ?? process.env.BENCH_NODE_ARGS ?? "").split(" ").filter((one) => one !== "");
+  (env?.NODE_ARGS ?? process.env.BENCH_NODE_ARGS ?? "").split(" ").filter((arg) => arg !== "");
 
 export async function startServe(options: ServeOptions): Promise<BenchServer> {
   const port = options.port ?? (await freePort());

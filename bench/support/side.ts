@@ -94,19 +94,19 @@ async function load(port: number, requests: readonly Buffer[], offset: number): 
 /** Prints the rate of the one server, as a share of that of the bare one. */
 export async function compare(
   name: string,
-  { own, bare }: Readonly<Record<"own" | "bare", Side<Ready>>>,
+  { served, bare }: Readonly<Record<"served" | "bare", Side<Ready>>>,
   requests: readonly Buffer[],
 ): Promise<void> {
   await bare.measure(requests);
-  await own.measure(requests);
-  const rounds: { bare: Measurement; own: Measurement }[] = [];
+  await served.measure(requests);
+  const rounds: { bare: Measurement; served: Measurement }[] = [];
   for (let i = 0; i < ROUNDS; i++)
-    rounds.push({ bare: await bare.measure(requests), own: await own.measure(requests) });
-  const rate = median(rounds.map((round) => round.own.rate / round.bare.rate));
-  const cpu = median(rounds.map((round) => round.bare.cpu / round.own.cpu));
-  const of = (side: "bare" | "own") =>
+    rounds.push({ bare: await bare.measure(requests), served: await served.measure(requests) });
+  const rate = median(rounds.map((round) => round.served.rate / round.bare.rate));
+  const cpu = median(rounds.map((round) => round.bare.cpu / round.served.cpu));
+  const of = (side: "bare" | "served") =>
     `${median(rounds.map((round) => round[side].rate)).toFixed(0)}/s (${median(rounds.map((round) => round[side].cpu)).toFixed(1)} µs)`;
   console.log(
-    `${name.padEnd(17)} ${rate.toFixed(2)} of bare node:http by rate, ${cpu.toFixed(2)} by processor time; ${of("own")} against ${of("bare")}`,
+    `${name.padEnd(17)} ${rate.toFixed(2)} of bare node:http by rate, ${cpu.toFixed(2)} by processor time; ${of("served")} against ${of("bare")}`,
   );
 }

@@ -60,12 +60,12 @@ export function versionOf({ source }: Title, k: number): { readonly version: str
 /** Inserts all titles, with the same number of versions each. The versions of the common titles come first. */
 export async function fillVersions({ store }: Services, titles: number, versionsEach: number) {
   const all = Array.from({ length: titles }, (_, n) => titleOf(n));
-  const made = await store.softwareTitles.insertMany(
+  const inserted = await store.softwareTitles.insertMany(
     all.map(({ name, source, bundle_identifier }, n) => ({ name, source, bundle_identifier, key: `title ${n}` })),
   );
   const rows = all.flatMap((title, n) =>
     Array.from({ length: versionsEach }, (_, k) => ({
-      title_id: made[n]!.id,
+      title_id: inserted[n]!.id,
       name: title.name,
       source: title.source,
       bundle_identifier: title.bundle_identifier,
