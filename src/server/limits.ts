@@ -49,8 +49,8 @@ import {
   liveError,
   liveRows,
 } from "./inventory/live-queries/limits.ts";
-import { sockets } from "./inventory/live-queries/socket.ts";
-import { unknownSockets } from "./inventory/live-queries/unknown-sockets.ts";
+import { sockets } from "./inventory/live-queries/websocket/sockets.ts";
+import { unknownSockets } from "./inventory/live-queries/websocket/unknown-sockets.ts";
 import { HOST_ACTIVITIES } from "./platform/activities/by-host.ts";
 import { storedText } from "./platform/agent-protocol/rows.ts";
 import { bodyLimits } from "./platform/agent-protocol/wire.ts";

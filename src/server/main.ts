@@ -16,7 +16,7 @@ import { startFeatures } from "./features.ts";
 import { activityFeed } from "./hosts/activity-feed/feed.ts";
 import { withGetBody } from "./inventory/live-queries/get-body.ts";
 import { liveQueries } from "./inventory/live-queries/hub.ts";
-import { createSockets } from "./inventory/live-queries/socket.ts";
+import { Sockets } from "./inventory/live-queries/websocket/sockets.ts";
 import { openCheckedBlobs, openStore } from "./open-data.ts";
 import { systemClock } from "./platform/core/clock.ts";
 import { announceStop } from "./platform/core/concurrency/stopping.ts";
@@ -99,7 +99,7 @@ export async function startServer(settings: Settings, log: Logger, options: Star
       toNodeHandler(createApp(services, features)) as RequestListener,
       services.running.of(bodyRoom),
     );
-    const sockets = createSockets(services);
+    const sockets = new Sockets(services);
     const agents = agentHandler(features.agent, services);
     const devices = directHandler(services, protocolsOf(settings));
     const refusals = new StrangerRefusals(services, [{ routes }, ...protocolsOf(settings)]);
@@ -127,7 +127,7 @@ export async function startServer(settings: Settings, log: Logger, options: Star
     if (extra) undo.unshift(() => extra.close({ graceMs: 0, limitMs: 1_000 }));
     // Before the first admin is created: its password would be lost if the port were not available.
     const listening = await listen(handler, address, {
-      upgrade: sockets.upgrade,
+      upgrade: (req, socket, head) => sockets.upgrade(req, socket, head),
       isHeld: true,
       isShared: options.isShared ?? false,
       refuses: (peer) => refusals.refusesConnection(peer),

@@ -4,8 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { withGetBody } from "../../src/server/inventory/live-queries/get-body.ts";
 import { liveQueries } from "../../src/server/inventory/live-queries/hub.ts";
-import { createSockets, type Sockets, type SocketTimes } from "../../src/server/inventory/live-queries/socket.ts";
-import { unknownSockets } from "../../src/server/inventory/live-queries/unknown-sockets.ts";
+import type { SocketTimes } from "../../src/server/inventory/live-queries/websocket/connection.ts";
+import { Sockets } from "../../src/server/inventory/live-queries/websocket/sockets.ts";
+import { unknownSockets } from "../../src/server/inventory/live-queries/websocket/unknown-sockets.ts";
 import { BodyRoom } from "../../src/server/platform/core/http/body-room.ts";
 import { strangerBudgets } from "../../src/server/platform/core/http/strangers.ts";
 import { chooseAddress, type Listening, listen } from "../../src/server/platform/process/listen.ts";
@@ -30,7 +31,7 @@ async function startSockets(
   { trusted_proxies = [], ...times }: SocketTimes & { readonly trusted_proxies?: string[] } = {},
 ): Promise<void> {
   t = await startApp({ engine, settings: { trusted_proxies } });
-  sockets = createSockets(t.services, times);
+  sockets = new Sockets(t.services, times);
   asked = [];
   const address = await chooseAddress({ host: "127.0.0.1", port: 0, tls: null });
   port = address.port;
@@ -38,7 +39,7 @@ async function startSockets(
     asked.push(decodeURIComponent(req.url ?? ""));
     res.end("plain");
   }, new BodyRoom());
-  listening = await listen(plain, address, { upgrade: sockets.upgrade });
+  listening = await listen(plain, address, { upgrade: (req, socket, head) => sockets.upgrade(req, socket, head) });
 }
 afterEach(async () => {
   for (const client of open.splice(0)) client.socket.terminate();

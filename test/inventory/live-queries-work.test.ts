@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { endCampaign } from "../../src/server/inventory/live-queries/ending.ts";
 import { startCampaign } from "../../src/server/inventory/live-queries/service.ts";
-import { createWork } from "../../src/server/inventory/live-queries/work.ts";
+import { LiveWork } from "../../src/server/inventory/live-queries/work.ts";
 import { selectionOf } from "../../src/server/inventory/targets/select.ts";
 import { serviceContext } from "../../src/server/platform/core/context.ts";
 import { viewerOf } from "../../src/server/platform/core/security/viewer.ts";
@@ -24,7 +24,7 @@ async function deaf(t: TestApp) {
       },
     },
   }) as ServerStore;
-  const work = await createWork({ store, log: t.services.log });
+  const work = await LiveWork.start({ store, log: t.services.log });
   return { work, reset: () => reset(), hear: (message: unknown) => hear(JSON.stringify(message)) };
 }
 

@@ -17,7 +17,7 @@ import { endpoint } from "../../src/api/endpoint.ts";
 import { ApiClient } from "../../src/client/client.ts";
 import { createApp } from "../../src/server/app.ts";
 import { agentHandler } from "../../src/server/edge/agent/http/node-handler.ts";
-import { createSockets } from "../../src/server/inventory/live-queries/socket.ts";
+import { Sockets } from "../../src/server/inventory/live-queries/websocket/sockets.ts";
 import { hasUntrustedProxy } from "../../src/server/platform/core/http/proxies.ts";
 import { route } from "../../src/server/platform/core/http/route.ts";
 import { chooseAddress, listen } from "../../src/server/platform/process/listen.ts";
@@ -59,7 +59,7 @@ beforeAll(async () => {
   t = await startApp({ shared: true, settings: { trusted_proxies: "127.0.0.1" } });
   ends.push(() => t.close());
   await makeSecret(t);
-  const sockets = createSockets(t.services);
+  const sockets = new Sockets(t.services);
   const agents = agentHandler(t.agent, t.services);
   const app = toNodeHandler(
     createApp(t.services, { agent: t.agent, stop: async () => {} }, { routes, protocols: [] }),
@@ -72,7 +72,7 @@ beforeAll(async () => {
       if (!agents(req, res)) app(req, res);
     },
     address,
-    { upgrade: sockets.upgrade },
+    { upgrade: (req, socket, head) => sockets.upgrade(req, socket, head) },
   );
   ends.push(async () => {
     sockets.close();

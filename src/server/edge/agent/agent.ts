@@ -160,7 +160,7 @@ export class Agent {
     return senders.replyToHost(key, request, async (state) => {
       assertTimely(since);
       const results = readResults(parts, details);
-      if (results.live.size > 0) await this.#live.take(state.id, results.live);
+      if (results.live.size > 0) await this.#live.storeAnswers(state.id, results.live);
       const rest = results.live.size > 0 ? { ...results, live: new Map() } : results;
       if (!isEmpty(rest))
         await ingest.add({ state, address: request.address, results: rest, length: body.length }, since);

@@ -9,8 +9,7 @@ import { viewerOf } from "../../platform/core/security/viewer.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, exists, oneOf } from "../../platform/store/query.ts";
 import { notifyServers } from "./messages.ts";
-import { type EndedBy, lockOf } from "./tables.ts";
-import type { CampaignRow } from "./work.ts";
+import { type CampaignRow, type EndedBy, lockOf } from "./tables.ts";
 
 type Deps = Pick<Context, "store" | "clock" | "config" | "running" | "log" | "dryRun">;
 

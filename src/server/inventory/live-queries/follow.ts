@@ -5,7 +5,7 @@ import type { Context } from "../../platform/core/context.ts";
 import { and, gt, lt, oneOf } from "../../platform/store/query.ts";
 import { liveQueries } from "./hub.ts";
 import { QUIET_MS } from "./limits.ts";
-import { createRecount } from "./recount.ts";
+import { Recount } from "./recount.ts";
 import { placeOf, seqOf } from "./tables.ts";
 import { statusOf, totalsOf } from "./view.ts";
 
@@ -56,7 +56,7 @@ export async function* follow(
   signal.addEventListener("abort", woken);
   let detach: (() => void) | null = null;
   let reportedAt: number | null = null;
-  const recount = keepsOpen ? createRecount(ctx, live.openReaders) : null;
+  const recount = keepsOpen ? new Recount(ctx, () => live.openReaders()) : null;
   const isNews = createNews();
   try {
     detach = await live.attach(id, { keepsOpen });

@@ -1,214 +1,150 @@
-// The background part of live queries in one server: stores results, ends queries and tracks readers.
-
-import { isoAt } from "../../platform/core/clock.ts";
+// Live queries in one server: what agents ask and answer, who reads, and the upkeep in the background.
+import type { LiveAnswer } from "../../platform/agent-protocol/names.ts";
+import type { AgentReply } from "../../platform/agent-protocol/wire.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { startedPart } from "../../platform/core/running.ts";
-import { and, eq, isNull, lt, oneOf } from "../../platform/store/query.ts";
-import { endCampaign, endWhenDone } from "./ending.ts";
-import { READER_LEASE, RECONCILE_EVERY_MS, RECOUNT_EVERY_MS, RENEW_EVERY_MS, TICK_MS } from "./limits.ts";
-import { createOutcomes, type Outcomes } from "./outcomes.ts";
-import { createReaders } from "./readers.ts";
+import { eq } from "../../platform/store/query.ts";
+import type { ActiveQuery } from "./active-query.ts";
+import { endWhenDone } from "./ending.ts";
+import { TICK_MS } from "./limits.ts";
+import { Outcomes } from "./outcomes.ts";
+import { Readers } from "./readers.ts";
 import { lockOf } from "./tables.ts";
-import { type Active, createWork, type Work } from "./work.ts";
+import { leaseEnd, Upkeep } from "./upkeep.ts";
+import { type LiveChange, LiveWork } from "./work.ts";
 
-interface Live extends Pick<Work, "has" | "ask" | "onChange" | "active">, Pick<Outcomes, "take"> {
+class LiveQueries {
+  readonly #services: Services;
+  readonly #work: LiveWork;
+  readonly #outcomes: Outcomes;
+  readonly #readers = new Readers();
+  readonly #upkeep: Upkeep;
+  // Not an AbortSignal, which warns about more than ten listeners.
+  readonly #streams = new Set<() => void>();
+  readonly #timer: NodeJS.Timeout;
+  #isStopping = false;
+  #ticking: Promise<void> | null = null;
+
+  constructor(services: Services, work: LiveWork) {
+    this.#services = services;
+    this.#work = work;
+    this.#outcomes = new Outcomes(services, work);
+    this.#upkeep = new Upkeep(services, work, this.#readers);
+    this.#timer = setInterval(() => {
+      if (this.#ticking === null) void this.tick();
+    }, TICK_MS);
+    this.#timer.unref();
+  }
+
+  get active(): ReadonlyMap<number, ActiveQuery> {
+    return this.#work.active;
+  }
+
+  /** Whether a live query is waiting for the host; a single map lookup. */
+  has(hostId: number): boolean {
+    return this.#work.has(hostId);
+  }
+
+  /** The reply with the host's next live query; null if there is none or the host's other work has its turn. */
+  ask(hostId: number, teamId: number | null, idle: boolean): AgentReply | null {
+    return this.#work.ask(hostId, teamId, idle);
+  }
+
+  /** Stores the results of a host. Ignores queries that were not sent to it or already have its result. */
+  storeAnswers(hostId: number, answers: ReadonlyMap<number, LiveAnswer>): Promise<void> {
+    return this.#outcomes.storeAnswers(hostId, answers);
+  }
+
+  /** Registers a listener for notifications about that query. */
+  onChange(id: number, listener: (change: LiveChange) => void): () => void {
+    return this.#work.onChange(id, listener);
+  }
+
   /**
    * Registers a reader until the returned function is called. The first reader starts the query, and it is not
    * cancelled while it has readers. With `keepsOpen` it does not end either when all online hosts have reported.
    */
-  attach(id: number, options?: { readonly keepsOpen?: boolean }): Promise<() => void>;
+  async attach(id: number, { keepsOpen = false }: { readonly keepsOpen?: boolean } = {}): Promise<() => void> {
+    const detach = this.#readers.add(id, keepsOpen);
+    const until = leaseEnd(this.#services);
+    try {
+      const isFreed = await this.#startReading(id, keepsOpen, until);
+      if (isFreed) await endWhenDone(this.#services, id);
+    } catch (error) {
+      detach();
+      throw error;
+    }
+    this.#work.setReaderUntil(id, until);
+    return detach;
+  }
+
+  /** Returns whether no websocket keeps the query open any more. */
+  #startReading(id: number, keepsOpen: boolean, until: string): Promise<boolean> {
+    return this.#services.store.tx(
+      async (tx) => {
+        const row = await tx.campaigns.get(id);
+        if (!row || row.status === 2) return false;
+        // Started for a websocket but read through a stream: ends like queries of streams.
+        const isFreed = !keepsOpen && row.status === 0 && row.socket_until !== null;
+        const open = keepsOpen ? { socket_until: until } : isFreed ? { socket_until: null } : {};
+        await tx.campaigns.update({ where: eq("id", id), set: { status: 1, reader_until: until, ...open } });
+        return isFreed;
+      },
+      { lock: lockOf(id) },
+    );
+  }
+
   /** Number of this server's readers that keep queries open. */
-  openReaders(): number;
-  /** Runs every second; exposed for tests. */
-  tick(): Promise<void>;
-  /** Runs every 30 seconds; exposed for tests. */
-  reconcile(): Promise<void>;
-  /** Whether the server is shutting down, so that readers and waiting callers must stop. */
-  isStopping(): boolean;
-  onStopping(listener: () => void): () => void;
-  /** Ends every stream so that connections can close. */
-  endStreams(): void;
-  stop(): Promise<void>;
-}
-
-export const liveQueries = startedPart("live queries", startLive);
-
-async function startLive(services: Services): Promise<Live> {
-  const { store, clock, config, log } = services;
-  const work = await createWork(services);
-  const outcomes = createOutcomes(services, work);
-  const readers = createReaders();
-  // Not an AbortSignal, which warns about more than ten listeners.
-  const streams = new Set<() => void>();
-  let stopping = false;
-  let lastRecount = performance.now();
-  let lastRenewal = lastRecount;
-  let lastReconcile = lastRecount;
-  let ticking: Promise<void> | null = null;
-
-  const leaseEnd = () => isoAt(clock.now() + READER_LEASE);
-
-  async function endOverdue(query: Active): Promise<void> {
-    const now = clock.now();
-    if (now >= query.expiresAt) {
-      await endCampaign(services, query.id, "time");
-      return;
-    }
-    if (query.queued || now < query.readerUntil || readers.has(query.id)) return;
-    await endWhenDone(services, query.id);
-    const row = await endCampaign(services, query.id, "unread", (current) => {
-      // A reader of another server may have extended the lease.
-      query.readerUntil = Date.parse(current.reader_until);
-      return now >= query.readerUntil;
-    });
-    if (row?.ended_by === "unread") log.debug({ campaign_id: query.id }, "a live query without readers was cancelled");
+  openReaders(): number {
+    return this.#readers.openCount;
   }
 
-  /** Marks hosts that came online after the start as reached, so that their results are expected like the others. */
-  async function writeReached(): Promise<void> {
-    const reached = work.takeReached();
-    for (const [id, hosts] of [...reached]) {
-      try {
-        await store.tx(
-          async (tx) => {
-            const row = await tx.campaigns.get(id);
-            if (!row || row.status === 2) return;
-            const count = await tx.campaignHosts.update({
-              where: and(eq("campaign_id", id), oneOf("host_id", hosts), eq("state", "waiting"), eq("reached", false)),
-              set: { reached: true },
-            });
-            if (count > 0)
-              await tx.campaigns.update({
-                where: eq("id", id),
-                set: { expected_count: row.expected_count + count },
-              });
-          },
-          { lock: lockOf(id) },
-        );
-        reached.delete(id);
-      } catch (error) {
-        work.returnReached(reached);
-        throw error;
-      }
-    }
-  }
-
-  /** Disabling live queries also ends running and queued ones. */
-  async function endWhereOff(): Promise<void> {
-    if (work.active.size === 0 || !(await config.current()).server_settings.live_query_disabled) return;
-    for (const id of [...work.active.keys()]) await endCampaign(services, id, "cancelled");
-  }
-
-  async function reconcile(): Promise<void> {
-    await work.reconcile();
-    // Queries of a deleted user have no possible reader.
-    const orphans = await store.campaigns.pick(["id"], { where: and(lt("status", 2), isNull("user_id")) });
-    for (const { id } of orphans) await endCampaign(services, id, "cancelled");
-    // All hosts that it waits for may have been deleted.
-    for (const { id, queued } of [...work.active.values()]) if (queued) await endWhenDone(services, id);
-  }
-
-  async function maintain(): Promise<void> {
-    const now = performance.now();
-    await writeReached();
-    await endWhereOff();
-    for (const query of [...work.active.values()]) await endOverdue(query);
-    // Before the recount, which would end a query whose lease expired while this server was suspended.
-    if (now - lastRenewal >= RENEW_EVERY_MS && readers.ids().length > 0) {
-      lastRenewal = now;
-      await renew();
-    }
-    if (now - lastRecount >= RECOUNT_EVERY_MS) {
-      lastRecount = now;
-      for (const id of readers.ids()) if (work.active.has(id)) await endWhenDone(services, id);
-    }
-    if (now - lastReconcile >= RECONCILE_EVERY_MS) {
-      lastReconcile = now;
-      await reconcile();
-    }
-  }
-
-  async function renew(): Promise<void> {
-    const until = leaseEnd();
-    const running = (ids: readonly number[]) => and(oneOf("id", ids), lt("status", 2));
-    const ids = readers.ids();
-    await store.campaigns.update({ where: running(ids), set: { reader_until: until } });
-    const open = ids.filter(readers.keepOpen);
-    if (open.length > 0) await store.campaigns.update({ where: running(open), set: { socket_until: until } });
-    for (const id of ids) setLease(id, until);
-  }
-
-  function setLease(id: number, until: string): void {
-    const query = work.active.get(id);
-    if (query) query.readerUntil = Date.parse(until);
-  }
-
-  /** Runs after a tick that is in progress, so that the clock is read after this call. */
-  function tick(): Promise<void> {
-    const mine = (ticking ?? Promise.resolve())
-      .then(maintain)
-      .catch((err: unknown) => log.warn({ err }, "live queries could not be maintained; retrying"))
+  /**
+   * Runs every second; tests call it too. It waits for a tick that is in progress, so that the clock is read after this
+   * call.
+   */
+  tick(): Promise<void> {
+    const mine = (this.#ticking ?? Promise.resolve())
+      .then(() => this.#upkeep.run())
+      .catch((err: unknown) => this.#services.log.warn({ err }, "live queries could not be maintained; retrying"))
       .finally(() => {
-        if (ticking === mine) ticking = null;
+        if (this.#ticking === mine) this.#ticking = null;
       });
-    ticking = mine;
+    this.#ticking = mine;
     return mine;
   }
-  const timer = setInterval(() => {
-    if (ticking === null) void tick();
-  }, TICK_MS);
-  timer.unref();
 
-  function endStreams(): void {
-    stopping = true;
-    for (const end of [...streams]) end();
+  /** Runs every 30 seconds; tests call it too. */
+  reconcile(): Promise<void> {
+    return this.#upkeep.reconcile();
   }
 
-  return {
-    has: work.has,
-    ask: work.ask,
-    active: work.active,
-    onChange: work.onChange,
-    take: outcomes.take,
-    async attach(id, { keepsOpen = false } = {}) {
-      const detach = readers.add(id, keepsOpen);
-      const until = leaseEnd();
-      try {
-        const isFreed = await store.tx(
-          async (tx) => {
-            const row = await tx.campaigns.get(id);
-            if (!row || row.status === 2) return false;
-            // Started for a websocket but read through a stream: ends like queries of streams.
-            const isFreed = !keepsOpen && row.status === 0 && row.socket_until !== null;
-            const open = keepsOpen ? { socket_until: until } : isFreed ? { socket_until: null } : {};
-            await tx.campaigns.update({ where: eq("id", id), set: { status: 1, reader_until: until, ...open } });
-            return isFreed;
-          },
-          { lock: lockOf(id) },
-        );
-        if (isFreed) await endWhenDone(services, id);
-      } catch (error) {
-        detach();
-        throw error;
-      }
-      setLease(id, until);
-      return detach;
-    },
-    openReaders: readers.open,
-    tick,
-    reconcile,
-    isStopping: () => stopping,
-    onStopping(listener) {
-      streams.add(listener);
-      return () => void streams.delete(listener);
-    },
-    endStreams,
-    async stop() {
-      endStreams();
-      clearInterval(timer);
-      await ticking;
-      await outcomes.idle();
-      await work.stop();
-    },
-  };
+  /** Whether the server is shutting down, so that readers and waiting callers must stop. */
+  isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  onStopping(listener: () => void): () => void {
+    this.#streams.add(listener);
+    return () => void this.#streams.delete(listener);
+  }
+
+  /** Ends every stream so that connections can close. */
+  endStreams(): void {
+    this.#isStopping = true;
+    for (const end of [...this.#streams]) end();
+  }
+
+  async stop(): Promise<void> {
+    this.endStreams();
+    clearInterval(this.#timer);
+    await this.#ticking;
+    await this.#outcomes.idle();
+    await this.#work.stop();
+  }
 }
+
+export const liveQueries = startedPart(
+  "live queries",
+  async (services) => new LiveQueries(services, await LiveWork.start(services)),
+);

@@ -1,33 +1,40 @@
 // This server's readers of live queries.
 
-interface Readers {
-  /** Registers a reader of the query until the returned function is called. */
-  add(id: number, keepsOpen: boolean): () => void;
-  has(id: number): boolean;
-  /** Whether a reader keeps the query open for hosts that come online. */
-  keepOpen(id: number): boolean;
-  ids(): number[];
-  /** Number of readers that keep queries open. */
-  open(): number;
+interface Reader {
+  readonly keepsOpen: boolean;
 }
 
-export function createReaders(): Readers {
-  const byQuery = new Map<number, Set<{ readonly keepsOpen: boolean }>>();
-  let open = 0;
-  return {
-    add(id, keepsOpen) {
-      const reader = { keepsOpen };
-      const readers = byQuery.get(id) ?? new Set();
-      byQuery.set(id, readers.add(reader));
-      if (keepsOpen) open++;
-      return () => {
-        if (readers.delete(reader) && keepsOpen) open--;
-        if (readers.size === 0 && byQuery.get(id) === readers) byQuery.delete(id);
-      };
-    },
-    has: (id) => byQuery.has(id),
-    keepOpen: (id) => [...(byQuery.get(id) ?? [])].some(({ keepsOpen }) => keepsOpen),
-    ids: () => [...byQuery.keys()],
-    open: () => open,
-  };
+export class Readers {
+  readonly #byQuery = new Map<number, Set<Reader>>();
+  #openCount = 0;
+
+  /** Number of readers that keep queries open. */
+  get openCount(): number {
+    return this.#openCount;
+  }
+
+  /** Registers a reader of the query until the returned function is called. */
+  add(id: number, keepsOpen: boolean): () => void {
+    const reader = { keepsOpen };
+    const readers = this.#byQuery.get(id) ?? new Set();
+    this.#byQuery.set(id, readers.add(reader));
+    if (keepsOpen) this.#openCount++;
+    return () => {
+      if (readers.delete(reader) && keepsOpen) this.#openCount--;
+      if (readers.size === 0 && this.#byQuery.get(id) === readers) this.#byQuery.delete(id);
+    };
+  }
+
+  has(id: number): boolean {
+    return this.#byQuery.has(id);
+  }
+
+  /** Whether a reader keeps the query open for hosts that come online. */
+  keepOpen(id: number): boolean {
+    return [...(this.#byQuery.get(id) ?? [])].some(({ keepsOpen }) => keepsOpen);
+  }
+
+  ids(): number[] {
+    return [...this.#byQuery.keys()];
+  }
 }

@@ -17,11 +17,11 @@ const MiB = 1024 * 1024;
 const CELL_OVERHEAD = 6;
 const measured = ["wall_time_ms", "user_time", "system_time", "memory"] as const;
 
-export function keep({ rows, error, stats }: LiveAnswer): StoredResult {
+export function storedResult({ rows, error, stats }: LiveAnswer): StoredResult {
   const numbers = statsOf(stats);
   if (error !== null) return { rows: [], bytes: 0, error: clip(error, ERROR_MAX), stats: numbers };
   if (rows.length > HOST_ROWS_MAX) return tooLarge(`${rows.length} rows exceed the limit of ${HOST_ROWS_MAX}`, numbers);
-  const kept: Record<string, string>[] = [];
+  const textRows: Record<string, string>[] = [];
   let bytes = 0;
   for (const row of rows) {
     const cells: [string, string][] = [];
@@ -36,9 +36,9 @@ export function keep({ rows, error, stats }: LiveAnswer): StoredResult {
     }
     if (bytes > HOST_BYTES_MAX) return tooLarge(`the rows are larger than ${HOST_BYTES_MAX / MiB} MiB`, numbers);
     // Object.fromEntries sets a column named `__proto__` as an ordinary property.
-    kept.push(Object.fromEntries(cells));
+    textRows.push(Object.fromEntries(cells));
   }
-  return { rows: kept, bytes, error: null, stats: numbers };
+  return { rows: textRows, bytes, error: null, stats: numbers };
 }
 
 const tooLarge = (what: string, stats: StoredResult["stats"]): StoredResult => ({

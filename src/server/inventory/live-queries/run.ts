@@ -14,8 +14,7 @@ import { runnableOn, selectionOf, targetsFor } from "../targets/select.ts";
 import { endCampaign } from "./ending.ts";
 import { liveQueries } from "./hub.ts";
 import { assertEnabled, type Runnable, savedQuery, startCampaign } from "./service.ts";
-import { placeOf } from "./tables.ts";
-import type { CampaignRow } from "./work.ts";
+import { type CampaignRow, placeOf } from "./tables.ts";
 
 type Ran = z.output<(typeof liveQueriesApi)["runSaved"]["response"]>;
 type RanMany = z.output<(typeof liveQueriesApi)["runMany"]["response"]>;

@@ -18,9 +18,8 @@ import { mayRunOn, runnableOn, type Selection, selectionOf, targetsFor } from ".
 import { endCampaign } from "./ending.ts";
 import { QUEUE_MAX, READER_LEASE, RUNNING_MAX } from "./limits.ts";
 import { notifyServers } from "./messages.ts";
-import { PLACES } from "./tables.ts";
+import { type CampaignRow, PLACES } from "./tables.ts";
 import { liveQueryOf, newTargets, totalsOf } from "./view.ts";
-import type { CampaignRow } from "./work.ts";
 
 /** 403 while live queries are disabled; checked before anything is created. */
 export async function assertEnabled({ config }: Pick<Context, "config">): Promise<void> {

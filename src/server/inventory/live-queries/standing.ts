@@ -5,7 +5,7 @@ import { may } from "../../platform/core/security/access.ts";
 import { viewerOf } from "../../platform/core/security/viewer.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { mayRunOn } from "../targets/select.ts";
-import type { CampaignRow } from "./work.ts";
+import type { CampaignRow } from "./tables.ts";
 
 /** Whether the query may be sent to hosts of that team. */
 export type MayAsk = (teamId: number | null) => boolean;

@@ -1,4 +1,4 @@
-import { bool, id, int, json, packed, ref, table, text, time } from "../../platform/store/table.ts";
+import { bool, id, int, json, packed, type RowOf, ref, table, text, time } from "../../platform/store/table.ts";
 
 declare module "../../platform/core/tables.ts" {
   interface Tables {
@@ -62,6 +62,8 @@ export const campaigns = table("campaigns", {
   finished_at: time().nullable().index(),
   ended_by: text<EndedBy>().nullable(),
 });
+
+export type CampaignRow = RowOf<typeof campaigns>;
 
 /** A target of a campaign. */
 export const campaignHosts = table(

@@ -3,8 +3,7 @@ import { missing } from "../../hosts/host-contact/contact.ts";
 import { isNew, online } from "../../hosts/hosts/status.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { and, eq, exists, type Predicate } from "../../platform/store/query.ts";
-import { campaignHosts } from "./tables.ts";
-import type { CampaignRow } from "./work.ts";
+import { type CampaignRow, campaignHosts } from "./tables.ts";
 
 const words = ["waiting", "running", "complete"] as const;
 

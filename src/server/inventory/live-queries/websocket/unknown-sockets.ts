@@ -1,6 +1,6 @@
 // The websockets whose user is not known yet: the token is in their first message. Strangers can open any number of them,
 // so their places are few, and are not taken from those of users.
-import { limit } from "../../platform/core/limits.ts";
+import { limit } from "../../../platform/core/limits.ts";
 
 export const unknownSockets = {
   address: limit({
