@@ -111,13 +111,13 @@ export class Upkeep {
   }
 
   async #renewLeases(): Promise<void> {
-    const { campaigns } = this.#services.store;
+    const { store } = this.#services;
     const until = leaseEnd(this.#services);
     const running = (ids: readonly number[]) => and(oneOf("id", ids), lt("status", 2));
     const ids = this.#readers.ids();
-    await campaigns.update({ where: running(ids), set: { reader_until: until } });
+    await store.campaigns.update({ where: running(ids), set: { reader_until: until } });
     const open = ids.filter((id) => this.#readers.keepOpen(id));
-    if (open.length > 0) await campaigns.update({ where: running(open), set: { socket_until: until } });
+    if (open.length > 0) await store.campaigns.update({ where: running(open), set: { socket_until: until } });
     for (const id of ids) this.#work.setReaderUntil(id, until);
   }
 }
