@@ -56,7 +56,7 @@ import { packageBatchTask } from "./software/package-batches/service.ts";
 import { adoptCategories } from "./software/self-service/categories.ts";
 import { softwareCounts } from "./software/software/counts.ts";
 import { vulnerabilityCounts } from "./software/software/vulnerabilities/counts.ts";
-import { vulnerabilityMatcher } from "./software/vulnerabilities/matching/run.ts";
+import { vulnerabilityMatcher } from "./software/vulnerabilities/matching/matcher.ts";
 
 const taskKinds = [hostDeletion, approvedDeletion, scopeTrim, scriptBatchTask, cancelScriptBatch, packageBatchTask];
 

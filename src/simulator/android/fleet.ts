@@ -89,73 +89,22 @@ export class AndroidFleet {
   readonly #web: Web;
   readonly #messages: Messages;
   readonly #work = new FleetWork();
+  readonly #devicesByName: ReadonlyMap<string, AndroidDevice>;
   #enrollSeconds = 0;
 
   constructor(options: AndroidOptions) {
     this.#options = withDefaults(options, defaults);
-    const { devices, keys, seed, personal, notNow, errors, repeats, maxConnections, tls, now } = this.#options;
+    const { devices, keys, seed, personal, notNow, errors, repeats, maxConnections, tls } = this.#options;
     checkFleet(devices, { personal, notNow, errors, repeats });
     this.#web = new Web({ maxConnections, ...(tls === undefined ? {} : { tls }) });
-    const random = new Random(mix(seed, 0, 55));
-    this.#messages = new Messages({
-      web: this.#web,
-      stats: this.stats,
-      url: `${this.#options.serverUrl}${PUSHES}?token=${encodeURIComponent(keys.token)}`,
-      audience: `${this.#options.ownUrl.replace(/\/+$/, "")}${PUSHES}`,
-      email: keys.email,
-      signer: keys.signer,
-      now,
-      repeats: () => random.chance(repeats),
-    });
-    const byName = new Map<string, AndroidDevice>();
-    const named = (name: string) => {
-      const device = byName.get(name);
-      return device?.hasLeft ? undefined : device;
-    };
-    this.standIn = new StandIn(
-      keys,
-      {
-        describe: (name) => named(name)?.describe() ?? null,
-        policyChanged: (policyName) => {
-          for (const device of this.devices)
-            if (device.policyName === policyName && device.isEnrolled) device.applySoon();
-        },
-        setPolicy: (name, policyName) => {
-          const device = named(name);
-          if (!device) return;
-          device.policyName = policyName;
-          device.applySoon();
-        },
-        perform: (name, operation, command) => named(name)?.perform(operation, command),
-        remove: (name) => named(name)?.remove(),
-      },
-      now,
-    );
-    const { stats, standIn } = this;
-    const messages = this.#messages;
-    const work = this.#work;
-    const web = this.#web;
-    const { postponedSeconds, reactionSeconds, serverUrl } = this.#options;
-    const world: DeviceWorld = {
-      standIn,
-      web,
-      serverUrl,
-      newKey: sharing(Math.min(devices, KEYS)),
-      messages,
-      stats,
-      work,
-      now,
-      seed,
-      notNow,
-      errors,
-      postponedSeconds,
-      reactionSeconds,
-    };
+    this.#messages = this.#newMessages();
+    this.standIn = this.#newStandIn();
+    const world = this.#newWorld();
     this.devices = Array.from(
       { length: devices },
       (_, i) => new AndroidDevice(world, keys.enterprise, factsOf(seed, i, personal), i),
     );
-    for (const device of this.devices) byName.set(device.name, device);
+    this.#devicesByName = new Map(this.devices.map((device) => [device.name, device]));
   }
 
   /** Starts the stand-in. Returns its address. */
@@ -235,6 +184,69 @@ export class AndroidFleet {
       if (token === null) throw new Error("the server's token is not of the simulation: another service is set");
       return token;
     });
+  }
+
+  #newMessages(): Messages {
+    const { serverUrl, ownUrl, keys, seed, now, repeats } = this.#options;
+    const random = new Random(mix(seed, 0, 55));
+    return new Messages({
+      web: this.#web,
+      stats: this.stats,
+      url: `${serverUrl}${PUSHES}?token=${encodeURIComponent(keys.token)}`,
+      audience: `${ownUrl.replace(/\/+$/, "")}${PUSHES}`,
+      email: keys.email,
+      signer: keys.signer,
+      now,
+      repeats: () => random.chance(repeats),
+    });
+  }
+
+  #newStandIn(): StandIn {
+    const { keys, now } = this.#options;
+    return new StandIn(
+      keys,
+      {
+        describe: (name) => this.#named(name)?.describe() ?? null,
+        policyChanged: (policyName) => {
+          for (const device of this.devices)
+            if (device.policyName === policyName && device.isEnrolled) device.applySoon();
+        },
+        setPolicy: (name, policyName) => {
+          const device = this.#named(name);
+          if (!device) return;
+          device.policyName = policyName;
+          device.applySoon();
+        },
+        perform: (name, operation, command) => this.#named(name)?.perform(operation, command),
+        remove: (name) => this.#named(name)?.remove(),
+      },
+      now,
+    );
+  }
+
+  #newWorld(): DeviceWorld {
+    const { devices, seed, notNow, errors, postponedSeconds, reactionSeconds, serverUrl, now } = this.#options;
+    return {
+      standIn: this.standIn,
+      web: this.#web,
+      serverUrl,
+      newKey: sharing(Math.min(devices, KEYS)),
+      messages: this.#messages,
+      stats: this.stats,
+      work: this.#work,
+      now,
+      seed,
+      notNow,
+      errors,
+      postponedSeconds,
+      reactionSeconds,
+    };
+  }
+
+  /** The device of this name, unless it has left. */
+  #named(name: string): AndroidDevice | undefined {
+    const device = this.#devicesByName.get(name);
+    return device?.hasLeft ? undefined : device;
   }
 }
 

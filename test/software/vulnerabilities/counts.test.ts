@@ -13,7 +13,7 @@ import {
 import { recountVulnerabilities } from "../../../src/server/software/software/vulnerabilities/recount.ts";
 import { replaceVulnerabilities, setMetadata } from "../../../src/server/software/software/vulnerabilities/service.ts";
 import { correctSeverities } from "../../../src/server/software/software/vulnerabilities/severity.ts";
-import { vulnerabilityMatcher } from "../../../src/server/software/vulnerabilities/matching/run.ts";
+import { vulnerabilityMatcher } from "../../../src/server/software/vulnerabilities/matching/matcher.ts";
 import { Random } from "../../../src/simulator/random.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { bothEngines } from "../../support/engines.ts";

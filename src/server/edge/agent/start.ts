@@ -15,14 +15,14 @@ import { ConfigCache } from "./config/cache.ts";
 import { ConfigReplies } from "./config/replies.ts";
 import { Enrollment } from "./enroll/enroll.ts";
 import { HostCache } from "./hosts/cache.ts";
-import { createSeenBuffer } from "./hosts/seen.ts";
+import { SeenBuffer } from "./hosts/seen.ts";
 import { Senders } from "./hosts/senders.ts";
 import { createLoad } from "./http/load.ts";
 import { KEY_MAX } from "./http/sender.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { Polls } from "./ingest/polls.ts";
 import { inventorySources } from "./ingest/sources.ts";
-import { createDetailQueries } from "./inventory/detail-queries.ts";
+import { DetailQueries } from "./inventory/detail-queries.ts";
 import { LogIntake } from "./logs/log.ts";
 
 export const agents = startedPart("query agents", startAgent);
@@ -34,7 +34,7 @@ async function startAgent(services: Services): Promise<Agent> {
   const configs = await ConfigCache.start(services, plans);
   const cache = await HostCache.start(services);
   const enrollment = new Enrollment(services, { hosts: cache, configs });
-  const details = createDetailQueries(services.extensions.of(inventorySources));
+  const details = new DetailQueries(services.extensions.of(inventorySources));
   const caches = { configs, labels, policies, details };
   const ingest = await Ingest.start(services, caches);
   const reports = await createReportIntake(services, plans);
@@ -47,7 +47,7 @@ async function startAgent(services: Services): Promise<Agent> {
   const carves = new CarveIntake(services, async (key) =>
     key.length > KEY_MAX ? null : ((cache.cached(key) ?? (await cache.find(key)))?.id ?? null),
   );
-  const seen = createSeenBuffer(services);
+  const seen = new SeenBuffer(services);
   const load = createLoad(services.settings.max_agent_requests);
   const senders = new Senders(services, { cache, seen, load });
   return new Agent(services, {

@@ -18,11 +18,12 @@ import type { HostOffer, OfferedHost } from "./host-offers.ts";
 import { hostOffers } from "./host-offers.ts";
 import { ownIcons } from "./icons.ts";
 import { installedPaths } from "./installed-paths.ts";
-import type { hostSoftware, InstalledDetails, software } from "./tables.ts";
+import type { hostSoftware, InstalledDetails, software, softwareTitles } from "./tables.ts";
 import { wantedCves } from "./vulnerabilities/filter.ts";
 import { ownCves, type VersionCve, vulnerabilityRenderer } from "./vulnerabilities/wire.ts";
 
 type Version = RowOf<typeof software>;
+type Title = RowOf<typeof softwareTitles>;
 
 /** Sources whose entries report when they were last opened. Others have no such field. */
 const tellsOpened: ReadonlySet<string> = new Set(["apps", "programs", "deb_packages", "rpm_packages"]);
@@ -134,56 +135,61 @@ export async function titlesOfHost(
   const vulnerable = matchingCves === null ? null : await titlesWith(store, versions, matchingCves);
   const byTitle = groupBy([...versions.values()], ({ title_id }) => title_id);
   const offerOf = new Map(offers.map((offer) => [offer.title_id, offer]));
-  const isMeant = ({ isAvailable, isSelfService, shown }: HostOffer): boolean =>
-    query.self_service
-      ? isAvailable && isSelfService
-      : query.available_for_install
-        ? isAvailable
-        : shown.status !== null;
-  const meant = offers.filter(isMeant).map(({ title_id }) => title_id);
+  const offeredIds = offers.filter((offer) => isListed(offer, query)).map(({ title_id }) => title_id);
   const isAboutOffers = query.self_service || query.available_for_install;
   const titles = await store.softwareTitles.getMany([
-    ...new Set(isAboutOffers ? meant : [...byTitle.keys(), ...meant]),
+    ...new Set(isAboutOffers ? offeredIds : [...byTitle.keys(), ...offeredIds]),
   ]);
   const needle = (query.query ?? "").toLowerCase();
   // The list shows both names.
-  const isNamed = (id: number, name: string): boolean =>
+  const isNamed = ({ id, name }: Title): boolean =>
     [name, offerOf.get(id)?.shown.display_name ?? ""].some((shownName) => shownName.toLowerCase().includes(needle));
   const sign = query.order_direction === "desc" ? -1 : 1;
-  const picked = titles
-    .filter(({ id, name }) => isNamed(id, name) && (vulnerable === null || vulnerable.has(id)))
+  const matches = titles
+    .filter((title) => isNamed(title) && (vulnerable === null || vulnerable.has(title.id)))
     .sort((a, b) => sign * (compareText(a.name, b.name) || a.id - b.id));
-  const { software, meta } = pageOf(picked, query);
+  const { software, meta } = pageOf(matches, query);
   const icons = await ownIcons(
     store,
     host.team_id,
     software.map(({ id }) => id),
   );
+  const versionsOf = (id: number): HostSoftwareItem["installed_versions"] =>
+    [...(byTitle.get(id) ?? [])]
+      .sort((a, b) => compareText(a.version, b.version) || a.id - b.id)
+      .map((version) =>
+        installedOf(version, row?.details[String(version.id)], row?.home ?? "", cves.get(version.id) ?? null),
+      );
   return {
-    count: picked.length,
+    count: matches.length,
     software: software.map(
       (title): HostSoftwareItem => ({
-        id: title.id,
-        name: title.name,
-        display_name: "",
-        icon_url: null,
-        source: title.source,
-        extension_for: title.extension_for,
-        status: null,
-        software_package: null,
-        app_store_app: null,
+        ...onWire(title),
         ...offerOf.get(title.id)?.shown,
         ...(icons.has(title.id) ? { icon_url: icons.get(title.id)! } : {}),
-        installed_versions: [...(byTitle.get(title.id) ?? [])]
-          .sort((a, b) => compareText(a.version, b.version) || a.id - b.id)
-          .map((version) =>
-            installedOf(version, row?.details[String(version.id)], row?.home ?? "", cves.get(version.id) ?? null),
-          ),
+        installed_versions: versionsOf(title.id),
       }),
     ),
     meta,
   };
 }
+
+/** Whether the query asks for what is offered so. */
+const isListed = ({ isAvailable, isSelfService, shown }: HostOffer, query: HostSoftwareQuery): boolean =>
+  query.self_service ? isAvailable && isSelfService : query.available_for_install ? isAvailable : shown.status !== null;
+
+/** A title that the team does not offer. */
+const onWire = ({ id, name, source, extension_for }: Title) => ({
+  id,
+  name,
+  display_name: "",
+  icon_url: null,
+  source,
+  extension_for,
+  status: null,
+  software_package: null,
+  app_store_app: null,
+});
 
 /** The titles of versions that have such a vulnerability. */
 async function titlesWith(

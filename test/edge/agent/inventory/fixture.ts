@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { inventorySources, readSources } from "../../../../src/server/edge/agent/ingest/sources.ts";
-import { createDetailQueries } from "../../../../src/server/edge/agent/inventory/detail-queries.ts";
+import { DetailQueries } from "../../../../src/server/edge/agent/inventory/detail-queries.ts";
 import { hostChanges } from "../../../../src/server/edge/agent/inventory/host-fields.ts";
 import { extensions } from "../../../../src/server/extensions.ts";
 import type { CertificateInventory, PackStats } from "../../../../src/server/hosts/hosts/details.ts";
@@ -44,11 +44,15 @@ export const context = (stored: HostContext["stored"] = {}, more: Partial<HostCo
   ...more,
 });
 
-export const detailQueries = createDetailQueries(extensions.of(inventorySources));
+export const detailQueries = new DetailQueries(extensions.of(inventorySources));
 
 /** What the server learns of a host from results: its own fields, and the values of all sources. Null: not reported. */
 export function read(results: DetailResults, ctx: HostContext) {
-  const { set, os, answers, warnings } = hostChanges(results, detailQueries.answersFor, ctx);
+  const { set, os, answers, warnings } = hostChanges(
+    results,
+    (query, family) => detailQueries.answersFor(query, family),
+    ctx,
+  );
   const found = readSources(extensions.of(inventorySources), answers, (_query, error) => {
     throw error;
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agentVersionOf, createDetailQueries } from "../../../../src/server/edge/agent/inventory/detail-queries.ts";
+import { agentVersionOf, DetailQueries } from "../../../../src/server/edge/agent/inventory/detail-queries.ts";
 import { HOUR_MS } from "../../../../src/server/edge/agent/inventory/due.ts";
 import { platformFamily } from "../../../../src/server/platform/core/platforms.ts";
 import { detailQueries } from "./fixture.ts";
@@ -76,7 +76,7 @@ describe("the detail queries of a host", () => {
 
   it("with an interval are asked in their turn only", () => {
     const daily = { name: "daily", platforms: "all", sql: "SELECT 1;", interval: 24 * HOUR_MS } as const;
-    const queries = createDetailQueries([{ queries: [daily], read: () => null }]);
+    const queries = new DetailQueries([{ queries: [daily], read: () => null }]);
     const named = (isTurn?: (interval: number) => boolean) =>
       keys(queries.for({ platform: "ubuntu", features: all, agentVersion: "5.16.0", ...(isTurn ? { isTurn } : {}) }));
     expect(named()).toContain("daily");
@@ -87,7 +87,7 @@ describe("the detail queries of a host", () => {
 
   it("have different names", () => {
     const twice = { queries: [{ name: "uptime", platforms: "all", sql: "SELECT 1;" }], read: () => null } as const;
-    expect(() => createDetailQueries([twice])).toThrow("same name");
+    expect(() => new DetailQueries([twice])).toThrow("same name");
   });
 
   it("can be limited to those for the MDM state", () => {

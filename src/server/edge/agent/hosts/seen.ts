@@ -5,42 +5,58 @@ import { type Flusher, startFlusher } from "../../../platform/core/concurrency/f
 import type { Services } from "../../../platform/core/context.ts";
 import type { HostState } from "./state.ts";
 
-export interface SeenBuffer extends Flusher {
-  mark(state: HostState, now: number): void;
-}
-
 /** Rows per write, few enough not to delay other requests. */
 const BATCH_SIZE = 500;
 
-export function createSeenBuffer({ store, settings, log, metrics }: Services): SeenBuffer {
-  let seen: HostState[] = [];
+export class SeenBuffer {
+  readonly #services: Services;
+  readonly #flusher: Flusher;
+  #seen: HostState[] = [];
 
-  async function write(): Promise<void> {
-    const states = seen;
-    seen = [];
+  constructor(services: Services) {
+    this.#services = services;
+    this.#flusher = startFlusher(
+      services.settings.seen_flush_interval || 1000,
+      () => this.#write(),
+      (err) => services.log.warn({ err }, "last-seen times could not be written"),
+    );
+  }
+
+  mark(state: HostState, now: number): void {
+    if (state.seenAt === 0) this.#seen.push(state);
+    state.seenAt = now;
+  }
+
+  /** Writes last-seen times immediately. */
+  flush(): Promise<void> {
+    return this.#flusher.flush();
+  }
+
+  stop(): Promise<void> {
+    return this.#flusher.stop();
+  }
+
+  async #write(): Promise<void> {
+    const { store, metrics } = this.#services;
+    const states = this.#seen;
+    this.#seen = [];
     metrics.hostsSeen.set(states.length);
     for (let from = 0; from < states.length; from += BATCH_SIZE) {
-      const changes = new Map<number, SeenRow>();
-      for (const state of states.slice(from, from + BATCH_SIZE)) {
-        const { id, distributedInterval: distributed_interval, configTlsRefresh: config_tls_refresh } = state;
-        const row = seenRow({ id, distributed_interval, config_tls_refresh }, state.seenAt);
-        state.seenAt = 0;
-        const before = changes.get(id);
-        if (!before || before.seen_time < row.seen_time) changes.set(id, row);
-      }
-      await updateSeen(store, [...changes.values()]);
+      await updateSeen(store, rowsOf(states.slice(from, from + BATCH_SIZE)));
       await breathe();
     }
   }
+}
 
-  const flusher = startFlusher(settings.seen_flush_interval || 1000, write, (err) =>
-    log.warn({ err }, "last-seen times could not be written"),
-  );
-  return {
-    ...flusher,
-    mark(state, now) {
-      if (state.seenAt === 0) seen.push(state);
-      state.seenAt = now;
-    },
-  };
+/** The latest row of each host. A host that has enrolled again has several states. */
+function rowsOf(states: readonly HostState[]): SeenRow[] {
+  const rows = new Map<number, SeenRow>();
+  for (const state of states) {
+    const { id, distributedInterval: distributed_interval, configTlsRefresh: config_tls_refresh } = state;
+    const row = seenRow({ id, distributed_interval, config_tls_refresh }, state.seenAt);
+    state.seenAt = 0;
+    const before = rows.get(id);
+    if (!before || before.seen_time < row.seen_time) rows.set(id, row);
+  }
+  return [...rows.values()];
 }

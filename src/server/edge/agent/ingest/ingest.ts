@@ -12,6 +12,7 @@ import { isoAt } from "../../../platform/core/clock.ts";
 import { Batcher } from "../../../platform/core/concurrency/batcher.ts";
 import type { Services } from "../../../platform/core/context.ts";
 import { queueFigures } from "../../../platform/core/logging/metrics.ts";
+import type { PlatformFamily } from "../../../platform/core/platforms.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { BadRow } from "../../../platform/store/rows.ts";
 import { ReferenceViolation, UniqueViolation } from "../../../platform/store/store.ts";
@@ -196,11 +197,9 @@ export class Ingest {
   ): Pick<PlannedWrite, "changes" | "values"> {
     if (results.details.size === 0) return { changes: null, values: null };
     const { extensions, metrics, log } = this.#services;
-    const changes = hostChanges(results.details, this.#caches.details.answersFor, {
-      stored: row,
-      now,
-      publicIp: address,
-    });
+    const { details } = this.#caches;
+    const applies = (query: string, family: PlatformFamily) => details.answersFor(query, family);
+    const changes = hostChanges(results.details, applies, { stored: row, now, publicIp: address });
     const values = readSources(extensions.of(inventorySources), changes.answers, (query, err) => {
       metrics.inventoryFailures.inc({ query });
       log.error({ err, host_id: row.id, query }, "a part of a host's inventory could not be read; the rest is stored");

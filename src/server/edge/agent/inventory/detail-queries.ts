@@ -41,6 +41,7 @@ const steps: readonly Version[] = [
 /** Since this version, a query without a discovery query always runs. */
 const DISCOVERY_OPTIONAL: Version = [5, 8];
 const NONE: Version = [0, 0];
+const MAX_CACHED_VERSIONS = 1_000;
 
 function isFor(query: DetailQuery, family: PlatformFamily, version: Version): boolean {
   if (query.needs) return family === query.needs.platform && !before(version, query.needs.agent);
@@ -48,42 +49,63 @@ function isFor(query: DetailQuery, family: PlatformFamily, version: Version): bo
 }
 
 /** What is asked for the details of hosts: of every host, and by the sources. */
-export interface DetailQueries {
+export class DetailQueries {
+  readonly byName: ReadonlyMap<string, DetailQuery>;
+  readonly #queries: readonly DetailQuery[];
+  readonly #features: readonly (keyof DetailFeatures)[];
+  readonly #intervals: readonly number[];
+  readonly #versionClasses = new Map<string, number>();
+  readonly #sets = new Map<string, DetailQuerySet>();
+
+  constructor(sources: readonly InventorySource[]) {
+    const queries = [...systemQueries, ...sources.flatMap((source) => source.queries)];
+    this.byName = new Map(queries.map((query) => [query.name, query]));
+    if (this.byName.size < queries.length) throw new Error("two detail queries have the same name");
+    this.#queries = queries;
+    this.#features = [...new Set(queries.flatMap(({ feature }) => feature ?? []))];
+    this.#intervals = [...new Set(queries.flatMap(({ interval }) => interval ?? []))];
+  }
+
   /**
    * The detail queries for a host. A host with an unknown platform gets the queries of all platforms: those for other
    * systems fail individually, except where a failing discovery query would discard the whole reply.
    */
-  for(ask: DetailAsk): DetailQuerySet;
+  for(ask: DetailAsk): DetailQuerySet {
+    const family = platformFamily(ask.platform, ask.platformLike);
+    const reached = this.#versionClass(ask.agentVersion);
+    const turns = ask.isTurn === undefined ? this.#intervals : this.#intervals.filter(ask.isTurn);
+    const switches = this.#features.map((feature) => ask.features[feature]);
+    const key = `${family} ${switches} ${reached} ${ask.criticalOnly === true} ${turns}`;
+    const cached = this.#sets.get(key);
+    if (cached) return cached;
+    const created = this.#build(family, reached, ask, turns);
+    this.#sets.set(key, created);
+    return created;
+  }
+
   /** Whether results of this query apply to a host of this family. For an unknown family all do. */
-  answersFor(name: string, family: PlatformFamily): boolean;
-  readonly byName: ReadonlyMap<string, DetailQuery>;
-}
+  answersFor(name: string, family: PlatformFamily): boolean {
+    const query = this.byName.get(name);
+    return query !== undefined && appliesTo(query, family);
+  }
 
-export function createDetailQueries(sources: readonly InventorySource[]): DetailQueries {
-  const all = [...systemQueries, ...sources.flatMap(({ queries }) => queries)];
-  const byName = new Map(all.map((query) => [query.name, query]));
-  if (byName.size < all.length) throw new Error("two detail queries have the same name");
-  const switches = [...new Set(all.flatMap(({ feature }) => feature ?? []))];
-  const intervals = [...new Set(all.flatMap(({ interval }) => interval ?? []))];
-  const versionClasses = new Map<string, number>();
-  const sets = new Map<string, DetailQuerySet>();
-
-  function versionClass(agentVersion: string): number {
-    const cached = versionClasses.get(agentVersion);
+  /** The number of `steps` that the version has reached. */
+  #versionClass(agentVersion: string): number {
+    const cached = this.#versionClasses.get(agentVersion);
     if (cached !== undefined) return cached;
     const version = agentVersionOf(agentVersion);
     const reached = steps.filter((step) => !before(version, step)).length;
     // Versions are reported by agents, so the cache needs a limit.
-    if (versionClasses.size >= 1000) versionClasses.clear();
-    versionClasses.set(agentVersion, reached);
+    if (this.#versionClasses.size >= MAX_CACHED_VERSIONS) this.#versionClasses.clear();
+    this.#versionClasses.set(agentVersion, reached);
     return reached;
   }
 
-  function build(family: PlatformFamily, reached: number, ask: DetailAsk, turns: readonly number[]): DetailQuerySet {
+  #build(family: PlatformFamily, reached: number, ask: DetailAsk, turns: readonly number[]): DetailQuerySet {
     const version = steps[reached - 1] ?? NONE;
     const queries: Record<string, string> = {};
     const discovery: Record<string, string> = {};
-    for (const query of all) {
+    for (const query of this.#queries) {
       if (query.perHost || !isFor(query, family, version)) continue;
       if (ask.criticalOnly && !query.critical) continue;
       if (query.feature && !ask.features[query.feature]) continue;
@@ -95,24 +117,4 @@ export function createDetailQueries(sources: readonly InventorySource[]): Detail
     }
     return Object.freeze({ queries: Object.freeze(queries), discovery: Object.freeze(discovery) });
   }
-
-  return {
-    byName,
-    answersFor(name, family) {
-      const query = byName.get(name);
-      return query !== undefined && appliesTo(query, family);
-    },
-    for(ask) {
-      const family = platformFamily(ask.platform, ask.platformLike);
-      const reached = versionClass(ask.agentVersion);
-      const turns = ask.isTurn === undefined ? intervals : intervals.filter(ask.isTurn);
-      const on = switches.map((feature) => ask.features[feature]);
-      const key = `${family} ${on} ${reached} ${ask.criticalOnly === true} ${turns}`;
-      const cached = sets.get(key);
-      if (cached) return cached;
-      const created = build(family, reached, ask, turns);
-      sets.set(key, created);
-      return created;
-    },
-  };
 }

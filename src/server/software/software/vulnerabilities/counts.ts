@@ -6,7 +6,7 @@ import { removeVulnerabilityChanges } from "../../../hosts/count-changes/vulnera
 import { channels } from "../../../platform/core/channels.ts";
 import { minutes, seconds } from "../../../platform/core/clock.ts";
 import { parts } from "../../../platform/core/concurrency/parts.ts";
-import { startTriggeredTask } from "../../../platform/core/concurrency/triggered-task.ts";
+import { startTriggeredTask, type TriggeredTask } from "../../../platform/core/concurrency/triggered-task.ts";
 import type { Services } from "../../../platform/core/context.ts";
 import { startedPart } from "../../../platform/core/running.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
@@ -68,14 +68,6 @@ async function idsOfCves(tx: ServerTx, cves: readonly string[]): Promise<Map<str
   return ids;
 }
 
-interface VulnerabilityCounts {
-  /** Adds recorded differences, and counts all hosts if that is due and nothing more is expected. */
-  update(): Promise<void>;
-  /** Makes the counts right now. */
-  flush(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 /** Whether all versions are being compared with vulnerability data: soon they will have other vulnerabilities. */
 const isMatchingAll = async ({ store }: { readonly store: ServerTx }): Promise<boolean> =>
   (await store.vulnerabilityMatching.first({}))?.finished_at === null;
@@ -86,64 +78,81 @@ const COMPARISON_MAX = minutes(15);
 /** The share of the time that a server counts all hosts at most: 1 / (1 + this). */
 const PAUSE_FACTOR = 10;
 
-export const vulnerabilityCounts = startedPart("vulnerability counts", startVulnerabilityCounts);
+export const vulnerabilityCounts = startedPart("vulnerability counts", (services) =>
+  VulnerabilityCounts.start(services),
+);
 
-async function startVulnerabilityCounts(services: Services): Promise<VulnerabilityCounts> {
-  const { store, clock } = services;
-  const stopping = new AbortController();
-  let notBefore = 0;
+class VulnerabilityCounts {
+  readonly #services: Services;
+  readonly #stopping = new AbortController();
+  #adding!: TriggeredTask;
+  #notBefore = 0;
   /** When all hosts were to be counted, and versions were being compared, for the first time since the last count. */
-  let waitingSince: number | null = null;
-  let later: NodeJS.Timeout | undefined;
+  #waitingSince: number | null = null;
+  #later: NodeJS.Timeout | undefined;
 
-  async function recount(): Promise<void> {
+  private constructor(services: Services) {
+    this.#services = services;
+  }
+
+  static async start(services: Services): Promise<VulnerabilityCounts> {
+    const counts = new VulnerabilityCounts(services);
+    counts.#adding = await startTriggeredTask(
+      services,
+      {
+        channel: channels.vulnerabilityCounts,
+        least: 300,
+        more: 400,
+        apart: seconds(2),
+        failure: "counts of vulnerabilities could not be updated",
+      },
+      () => counts.#addOrRecount(),
+    );
+    return counts;
+  }
+
+  /** Adds recorded differences, and counts all hosts if that is due and nothing more is expected. */
+  update(): Promise<void> {
+    return this.#adding.run();
+  }
+
+  /** Makes the counts right now. */
+  async flush(): Promise<void> {
+    this.#notBefore = 0;
+    this.#waitingSince = Number.NEGATIVE_INFINITY;
+    await this.#adding.run();
+    this.#waitingSince = null;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    clearTimeout(this.#later);
+    await this.#adding.stop();
+  }
+
+  async #addOrRecount(): Promise<void> {
+    const { store, clock } = this.#services;
+    while (await addVulnerabilityCounts(this.#services));
+    if (this.#stopping.signal.aborted || !isDue(await stateOf(store), clock.iso())) return;
+    const wait = Math.max(this.#notBefore, await this.#comparedUntil()) - performance.now();
+    if (wait <= 0) return this.#recount();
+    clearTimeout(this.#later);
+    this.#later = setTimeout(() => this.#adding.plan(), wait);
+    this.#later.unref();
+  }
+
+  async #recount(): Promise<void> {
     const started = performance.now();
-    await recountVulnerabilities(services, stopping.signal);
-    waitingSince = null;
+    await recountVulnerabilities(this.#services, this.#stopping.signal);
+    this.#waitingSince = null;
     const now = performance.now();
-    notBefore = now + PAUSE_FACTOR * (now - started);
+    this.#notBefore = now + PAUSE_FACTOR * (now - started);
   }
 
   /** The end of a comparison notifies this server, which counts hosts then. */
-  async function comparedUntil(): Promise<number> {
-    if (!(await isMatchingAll(services))) return 0;
-    waitingSince ??= performance.now();
-    return waitingSince + COMPARISON_MAX;
+  async #comparedUntil(): Promise<number> {
+    if (!(await isMatchingAll(this.#services))) return 0;
+    this.#waitingSince ??= performance.now();
+    return this.#waitingSince + COMPARISON_MAX;
   }
-
-  async function work(): Promise<void> {
-    while (await addVulnerabilityCounts(services));
-    if (stopping.signal.aborted || !isDue(await stateOf(store), clock.iso())) return;
-    const wait = Math.max(notBefore, await comparedUntil()) - performance.now();
-    if (wait <= 0) return recount();
-    clearTimeout(later);
-    later = setTimeout(() => adding.plan(), wait);
-    later.unref();
-  }
-
-  const adding = await startTriggeredTask(
-    services,
-    {
-      channel: channels.vulnerabilityCounts,
-      least: 300,
-      more: 400,
-      apart: seconds(2),
-      failure: "counts of vulnerabilities could not be updated",
-    },
-    work,
-  );
-  return {
-    update: () => adding.run(),
-    async flush() {
-      notBefore = 0;
-      waitingSince = Number.NEGATIVE_INFINITY;
-      await adding.run();
-      waitingSince = null;
-    },
-    async stop() {
-      stopping.abort();
-      clearTimeout(later);
-      await adding.stop();
-    },
-  };
 }

@@ -1,18 +1,14 @@
-// Matches all versions again after an import, and new ones soon after hosts have reported them.
+// Matches all versions again after an import.
 import { createHash } from "node:crypto";
 import { channels } from "../../../platform/core/channels.ts";
-import { minutes, seconds } from "../../../platform/core/clock.ts";
-import { ahead, steps, turns } from "../../../platform/core/concurrency/parts.ts";
-import { startTriggeredTask } from "../../../platform/core/concurrency/triggered-task.ts";
+import { ahead, steps } from "../../../platform/core/concurrency/parts.ts";
 import type { Services } from "../../../platform/core/context.ts";
-import { startedPart } from "../../../platform/core/running.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
-import { and, eq, gt, oneOf } from "../../../platform/store/query.ts";
+import { and, eq, gt } from "../../../platform/store/query.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
 import { setMetadata } from "../../software/vulnerabilities/service.ts";
 import { correctSeverities } from "../../software/vulnerabilities/severity.ts";
-import { type Library, openLibrary } from "../reference/library.ts";
-import { currentData, dataOf, sourcesIn } from "../reference/sources.ts";
+import { dataOf, sourcesIn } from "../reference/sources.ts";
 import { comparerApart } from "./apart.ts";
 import {
   type Batch,
@@ -23,7 +19,7 @@ import {
   softwareColumns,
   storeResults,
 } from "./batch.ts";
-import { type Comparer, comparerOf } from "./compare.ts";
+import type { Comparer } from "./compare.ts";
 import { allReleases, releasesOf } from "./releases.ts";
 import type { vulnerabilityMatching } from "./tables.ts";
 
@@ -38,7 +34,7 @@ const inOrder = [{ column: "id", direction: "asc" }] as const;
 type Pace = Pick<Batch, "signal" | "step">;
 type Progress = RowOf<typeof vulnerabilityMatching>;
 
-const progressOf = ({ store }: { readonly store: ServerTx }): Promise<Progress | null> =>
+export const progressOf = ({ store }: { readonly store: ServerTx }): Promise<Progress | null> =>
   store.vulnerabilityMatching.first({});
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("base64url");
@@ -129,7 +125,7 @@ const nextVersions = ({ store }: Services, last: number, where = gt("id", last))
 const installedPerRelease: ReadonlySet<string> = new Set(["deb_packages", "apk_packages"]);
 
 /** Matches versions that hosts have reported since. */
-async function matchNew(services: Services, comparer: Comparer, pace: Pace): Promise<void> {
+export async function matchNew(services: Services, comparer: Comparer, pace: Pace): Promise<void> {
   for (let last = 0; !pace.signal.aborted; ) {
     const rows = await nextVersions(services, last, and(eq("is_matched", false), gt("id", last)));
     if (rows.length === 0) return;
@@ -162,63 +158,3 @@ async function describe(
   if (!signal.aborted)
     await store.vulnerabilityMatching.update({ where: eq("id", progress.id), set: { described: data } });
 }
-
-/** Keeps the reference files open between changes of hosts. */
-export const vulnerabilityMatcher = startedPart("matching of new software", async (services) => {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const knownSystems = new Set<number>();
-  let library: Library | null = null;
-
-  async function currentLibrary(): Promise<Library> {
-    if (library !== null && library.data === (await currentData(services))) return library;
-    await library?.close();
-    knownSystems.clear();
-    library = await openLibrary(services);
-    return library;
-  }
-
-  async function work(): Promise<void> {
-    if (signal.aborted) return;
-    // While all versions are being matched, new ones are among them.
-    if (!(await progressOf(services))?.finished_at) return;
-    const { store } = services;
-    const systems = (await store.osVersions.pick(["id"])).filter(({ id }) => !knownSystems.has(id));
-    const hasNew = (await store.software.pick(["id"], { where: eq("is_matched", false), limit: 1 })).length > 0;
-    if (systems.length === 0 && !hasNew) return;
-    const comparer = comparerOf(await currentLibrary(), turns());
-    const rows = await store.osVersions.list({
-      where: oneOf(
-        "id",
-        systems.map(({ id }) => id),
-      ),
-    });
-    await matchSystems(services, rows, { comparer, signal });
-    for (const { id } of rows) knownSystems.add(id);
-    await matchNew(services, comparer, { signal, step: steps() });
-  }
-
-  const task = await startTriggeredTask(
-    services,
-    {
-      channel: channels.softwareCounts,
-      least: 300,
-      more: 400,
-      apart: seconds(1),
-      failure: "cannot match new software with vulnerability data; trying again",
-    },
-    work,
-  );
-  // Operating systems change without their software.
-  const timer = setInterval(() => task.plan(), minutes(1));
-  timer.unref();
-  return {
-    run: () => task.run(),
-    async stop() {
-      stopping.abort();
-      clearInterval(timer);
-      await task.stop();
-      await library?.close();
-    },
-  };
-});

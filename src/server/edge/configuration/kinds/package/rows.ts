@@ -10,6 +10,8 @@ import { byId } from "../../../../platform/core/maps.ts";
 import type { ServerTx } from "../../../../platform/core/tables.ts";
 import { startOf } from "../../../../platform/files/service.ts";
 import { everything, nothing, oneOf, type Predicate } from "../../../../platform/store/query.ts";
+import type { RowOf } from "../../../../platform/store/table.ts";
+import type { catalogueApps, catalogueOffers } from "../../../../software/catalogue/tables.ts";
 import { type Installer, labelsOfInstallers } from "../../../../software/installers/hosts.ts";
 import { isScript, textFields } from "../../../../software/installers/scripts.ts";
 import { ofTier, ownersOf, type SharedRows } from "../../shared-rows.ts";
@@ -104,61 +106,75 @@ async function entriesOf(
   const labels = await labelsOfInstallers(store, ids);
   const show = await shownTargets(store, [...labels.values()].flat());
   const titles = byId(await store.softwareTitles.getMany(rows.map(({ title_id }) => title_id)));
-  const defaults = byId(await store.catalogueOffers.getMany(ids));
+  const offers = byId(await store.catalogueOffers.getMany(ids));
   const iconOf = await iconDigests(store);
   const apps = byId(await store.catalogueApps.getMany(rows.flatMap((row) => row.catalogue_app_id ?? [])));
   return rows.map((row): PackageEntry => {
-    const kept = defaults.get(row.id);
-    const app = apps.get(row.catalogue_app_id ?? 0);
-    const lists = targetLists(labels.get(row.id) ?? [], show);
-    const listed = (list: readonly ScopeLabel[] | undefined) => (list ?? []).map(configuredName).sort();
-    const version = app?.manifest.versions.find(({ sha256 }) => sha256 === row.sha256) ?? app?.manifest.versions[0];
-    const isDefault = (which: "install" | "uninstall"): boolean => {
-      const text = row[`${which}_script`];
-      if (kept) return kept[`${which}_sha256`] === digestOf(text);
-      const { kind } = row;
-      if (kind === "dmg" || kind === "zip") return false;
-      const name = titles.get(row.title_id)?.name ?? "";
-      return isScript(kind) && which === "install"
-        ? true
-        : isDefaultScript({ ...infoOf(row), kind, name }, which, text);
-    };
-    const value: PackageValue = {
-      slug: app?.slug ?? "",
-      version: row.pinned_version,
-      url: app || names.get(row.id) !== row.url ? "" : row.url,
-      sha256: app ? "" : row.sha256,
-      pre_install_query: digestOf(row.pre_install_query),
-      install_script: isDefault("install") ? "" : digestOf(row.install_script),
-      uninstall_script: isDefault("uninstall") ? "" : digestOf(row.uninstall_script),
-      post_install_script: digestOf(row.post_install_script),
-      configuration: digestOf(row.configuration),
-      self_service: row.self_service,
-      categories: [...row.categories],
-      default_categories:
-        Boolean(app) && JSON.stringify(row.categories) === JSON.stringify(version?.default_categories),
-      display_name: row.display_name,
+    const name = names.get(row.id) ?? null;
+    const value = packageValue(row, {
+      name,
+      app: apps.get(row.catalogue_app_id ?? 0),
+      offer: offers.get(row.id),
+      title: titles.get(row.title_id)?.name ?? "",
       icon: iconOf(row),
-      setup_experience: row.install_during_setup,
-      setup_experience_platform: chosenPlatforms(row),
-      labels_include_all: listed(lists.labels_include_all),
-      labels_include_any: listed(lists.labels_include_any),
-      labels_exclude_any: listed(lists.labels_exclude_any),
-    };
+      labels: targetLists(labels.get(row.id) ?? [], show),
+    });
     const { id, team_id, title_id, url, sha256, file_name, kind, catalogue_app_id } = row;
-    return {
-      id,
-      team_id,
-      title_id,
-      url,
-      sha256,
-      file_name,
-      kind,
-      catalogue_app_id,
-      name: names.get(id) ?? null,
-      value,
-    };
+    return { id, team_id, title_id, url, sha256, file_name, kind, catalogue_app_id, name, value };
   });
+}
+
+interface PackageParts {
+  readonly name: string | null;
+  readonly app: RowOf<typeof catalogueApps> | undefined;
+  /** The scripts that the catalogue has offered for the package. */
+  readonly offer: RowOf<typeof catalogueOffers> | undefined;
+  readonly title: string;
+  readonly icon: string;
+  readonly labels: ReturnType<typeof targetLists>;
+}
+
+function packageValue(row: Installer, { name, app, offer, title, icon, labels }: PackageParts): PackageValue {
+  const version = app?.manifest.versions.find(({ sha256 }) => sha256 === row.sha256) ?? app?.manifest.versions[0];
+  const hasDefaultCategories =
+    app !== undefined && JSON.stringify(row.categories) === JSON.stringify(version?.default_categories);
+  return {
+    slug: app?.slug ?? "",
+    version: row.pinned_version,
+    url: app || name !== row.url ? "" : row.url,
+    sha256: app ? "" : row.sha256,
+    pre_install_query: digestOf(row.pre_install_query),
+    install_script: hasDefaultScript(row, "install", title, offer) ? "" : digestOf(row.install_script),
+    uninstall_script: hasDefaultScript(row, "uninstall", title, offer) ? "" : digestOf(row.uninstall_script),
+    post_install_script: digestOf(row.post_install_script),
+    configuration: digestOf(row.configuration),
+    self_service: row.self_service,
+    categories: [...row.categories],
+    default_categories: hasDefaultCategories,
+    display_name: row.display_name,
+    icon,
+    setup_experience: row.install_during_setup,
+    setup_experience_platform: chosenPlatforms(row),
+    labels_include_all: labelNames(labels.labels_include_all),
+    labels_include_any: labelNames(labels.labels_include_any),
+    labels_exclude_any: labelNames(labels.labels_exclude_any),
+  };
+}
+
+const labelNames = (labels: readonly ScopeLabel[] | undefined): string[] => (labels ?? []).map(configuredName).sort();
+
+function hasDefaultScript(
+  row: Installer,
+  which: "install" | "uninstall",
+  title: string,
+  offer: PackageParts["offer"],
+): boolean {
+  const text = row[`${which}_script`];
+  if (offer) return offer[`${which}_sha256`] === digestOf(text);
+  const { kind } = row;
+  if (kind === "dmg" || kind === "zip") return false;
+  if (isScript(kind) && which === "install") return true;
+  return isDefaultScript({ ...infoOf(row), kind, name: title }, which, text);
 }
 
 /** Empty: its own platform only. */
