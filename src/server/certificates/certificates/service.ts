@@ -18,6 +18,7 @@ import { authorize, inTeam, visible } from "../../platform/core/security/access.
 import { and, eq, oneOf } from "../../platform/store/query.ts";
 import { ReferenceViolation } from "../../platform/store/store.ts";
 import { getTeamRow } from "../../settings/teams/access.ts";
+import { teamName } from "../../settings/teams/reads.ts";
 import { type CaRow, getCaRow } from "../ca/rules.ts";
 import { valuesOf } from "../ca/variables.ts";
 import { namesFor, ownTemplate } from "./hosts.ts";
@@ -163,7 +164,11 @@ export async function deleteTemplate(ctx: Context, id: number): Promise<Record<s
     const row = await getTemplateRow(inside, "certificates:write", id);
     if ((await store.certificateTemplates.delete(eq("id", id))) === 0) throw notFound("certificate template", id);
     await store.notify(channels.certificateTemplates, "");
-    await recordActivity(inside, "deleted_certificate_template", detailsOf(row, await teamName(inside, row.team_id)));
+    await recordActivity(
+      inside,
+      "deleted_certificate_template",
+      detailsOf(row, await teamName(inside.store, row.team_id)),
+    );
   });
   return {};
 }
@@ -182,7 +187,7 @@ export async function deleteTemplates(
     const existing = new Set(rows.map(({ id }) => id));
     const missing = ids.find((id) => !existing.has(id));
     if (missing !== undefined) throw notFound("certificate template", missing);
-    await removeTemplates(inside, rows, await teamName(inside, teamId));
+    await removeTemplates(inside, rows, await teamName(inside.store, teamId));
   });
   return {};
 }
@@ -202,9 +207,6 @@ export async function removeTemplates(
     rows.map((row) => detailsOf(row, team)),
   );
 }
-
-const teamName = async ({ store }: Pick<Context, "store">, id: number | null): Promise<string | null> =>
-  id === null ? null : ((await store.teams.get(id))?.name ?? null);
 
 export const detailsOf = (row: Pick<TemplateRow, "id" | "name" | "team_id">, team_name: string | null) => ({
   certificate_template_id: row.id,

@@ -1,4 +1,5 @@
 // Packs as configuration: targets and queries are given by name.
+
 import type { PackInput, PackSpec } from "../../../api/checks/packs.ts";
 import { labelName } from "../../hosts/labels/names.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
@@ -7,6 +8,7 @@ import { type Context, isPremium } from "../../platform/core/context.ts";
 import { badRequest, notFound, premiumOption } from "../../platform/core/errors.ts";
 import { nameKey } from "../../platform/core/name-key.ts";
 import { and, eq, isNull, oneOf, type Predicate } from "../../platform/store/query.ts";
+import { teamNames } from "../../settings/teams/reads.ts";
 import { queryName } from "../queries/rules.ts";
 import { changingQueries } from "../queries/service.ts";
 import { checkedPackName, packName, replaceTargets } from "./service.ts";
@@ -131,7 +133,7 @@ async function specOf(ctx: Context, pack: PackRow): Promise<PackSpec> {
     disabled: pack.disabled,
     targets: {
       labels: labels.length > 0 ? (await store.labels.getMany(labels)).map(({ name }) => name) : [],
-      teams: teams.length > 0 ? (await store.teams.getMany(teams)).map(({ name }) => name) : [],
+      teams: [...(await teamNames(store, teams)).values()],
     },
     queries: entries.map((entry) => ({
       query: entry.query_name,

@@ -1,10 +1,12 @@
 // Renders packs for the API.
+
 import type { Pack } from "../../../api/checks/packs.ts";
 import type { ScheduledEntry } from "../../../api/checks/schedule.ts";
 import { labelMembers } from "../../hosts/labels/tables.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { eq, exists, oneOf, or } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
+import { teamNames } from "../../settings/teams/reads.ts";
 import { noStats } from "../queries/wire.ts";
 import type { packs, packTargets, scheduledQueries } from "./tables.ts";
 
@@ -33,7 +35,7 @@ export async function packOnWire({ store }: Pick<Context, "store">, row: PackRow
   const [hosts, labels, teams, query_count, total_hosts_count] = await Promise.all([
     host_ids.length > 0 ? store.hosts.pick(["id", "display_name"], { where: oneOf("id", host_ids) }) : [],
     label_ids.length > 0 ? store.labels.pick(["id", "name"], { where: oneOf("id", label_ids) }) : [],
-    team_ids.length > 0 ? store.teams.pick(["id", "name"], { where: oneOf("id", team_ids) }) : [],
+    teamNames(store, team_ids),
     store.scheduledQueries.count(eq("pack_id", row.id)),
     store.hosts.count(
       or(
@@ -57,7 +59,7 @@ export async function packOnWire({ store }: Pick<Context, "store">, row: PackRow
     ...targets,
     hosts: hosts.map(({ id, display_name }) => ({ id, display_text: display_name })),
     labels: labels.map(({ id, name }) => ({ id, display_text: name })),
-    teams: teams.map(({ id, name }) => ({ id, display_text: name })),
+    teams: [...teams].map(([id, name]) => ({ id, display_text: name })),
   };
 }
 

@@ -1,5 +1,6 @@
 // Stores policy results, as part of the transaction that stores all results of a host.
 
+import { teamsOfHosts } from "../../hosts/hosts/reads.ts";
 import { touchHosts } from "../../hosts/hosts/write.ts";
 import type { HostErrors } from "../../hosts/query-errors/errors.ts";
 import { isoAt } from "../../platform/core/clock.ts";
@@ -86,8 +87,7 @@ export async function writePolicies(tx: ServerTx, plan: PolicyPlan, now: number)
   // Write the host rows first to lock them, so that the team read here is valid until the commit.
   const unwritten = plan.candidates.flatMap(({ host, isWritten }) => (isWritten ? [] : [host.id]));
   if (unwritten.length > 0) await touchHosts(tx, unwritten, isoAt(now));
-  const hosts = await tx.hosts.pick(["id", "team_id"], { where: oneOf("id", ids) });
-  const teams = new Map(hosts.map((host) => [host.id, host.team_id]));
+  const teams = await teamsOfHosts(tx, ids);
   const before = byId(await resultsOf(tx, ids));
   const diff = new CountDiff();
   const changes: Change[] = [];

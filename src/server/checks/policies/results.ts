@@ -4,6 +4,7 @@
 // that concurrent ones wait for each other. Dead results (of deleted or reset policies) may be removed at any time.
 
 import type { HostPolicy } from "../../../api/hosts/host.ts";
+import { teamsOfHosts } from "../../hosts/hosts/reads.ts";
 import { inScope } from "../../hosts/labels/scope.ts";
 import { policyErrorsOf } from "../../hosts/query-errors/errors.ts";
 import { channels } from "../../platform/core/channels.ts";
@@ -168,15 +169,9 @@ export async function failingCounts(
 export async function forgetForeignResults(store: ServerTx, hostIds: readonly number[]): Promise<void> {
   const rows = await resultsOf(store, hostIds);
   if (rows.length === 0) return;
-  const teams = new Map(
-    (
-      await store.hosts.pick(["id", "team_id"], {
-        where: oneOf(
-          "id",
-          rows.map(({ id }) => id),
-        ),
-      })
-    ).map((host) => [host.id, host.team_id]),
+  const teams = await teamsOfHosts(
+    store,
+    rows.map(({ id }) => id),
   );
   const policies = await store.policies.pick(["id", "result_id", "scope", "team_id"], {
     where: ofHostsIn(teams.values()),

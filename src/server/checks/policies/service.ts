@@ -12,6 +12,7 @@ import { checkUnchanged } from "../../platform/core/http/unchanged.ts";
 import { byId } from "../../platform/core/maps.ts";
 import { may } from "../../platform/core/security/access.ts";
 import { eq, oneOf } from "../../platform/store/query.ts";
+import { teamName } from "../../settings/teams/reads.ts";
 import { knows, placeFor, sameTeam } from "./access.ts";
 import { type Place, type PolicyRow, placeOf, teamIdOf } from "./applies.ts";
 import { forgetInConfig } from "./automations.ts";
@@ -184,7 +185,7 @@ export async function deletePolicies(
       if (!row || !knows(inside, row)) throw notFound("policy", id);
       if (!sameTeam(row, place)) throw forbidden();
     }
-    const team = await teamNameOf(inside, place);
+    const team = await teamName(inside.store, place.team_id);
     await removePolicies(
       inside,
       ids.map((id) => policiesById.get(id)!),
@@ -236,14 +237,10 @@ async function labelsNamed(ctx: Context, { names, rule }: LabelsInput): Promise<
   return { ids: labels.map(({ id }) => id), rule };
 }
 
-async function teamNameOf({ store }: Context, { team_id }: Place): Promise<string | null> {
-  return team_id === null ? null : ((await store.teams.get(team_id))?.name ?? null);
-}
-
 const details = (row: PolicyRow, team: string | null) => ({
   policy_id: row.id,
   policy_name: row.name,
   team_id: teamIdOf(row) ?? -1,
   ...(team === null ? {} : { team_name: team }),
 });
-const detailsOf = async (ctx: Context, row: PolicyRow) => details(row, await teamNameOf(ctx, row));
+const detailsOf = async (ctx: Context, row: PolicyRow) => details(row, await teamName(ctx.store, row.team_id));

@@ -1,5 +1,6 @@
 // Writes the results of queries as reports, within the limits on their rows.
 
+import { teamsOfHosts } from "../../hosts/hosts/reads.ts";
 import { minutes } from "../../platform/core/clock.ts";
 import type { Services } from "../../platform/core/context.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
@@ -86,9 +87,8 @@ async function withoutGone<R extends Report>(
 ): Promise<{ current: R[]; outdated: R[] }> {
   const hostIds = [...new Set(batch.map(({ hostId }) => hostId))];
   const queryIds = [...new Set(batch.map(({ query }) => query.id))];
-  const hosts = await tx.hosts.pick(["id", "team_id"], { where: oneOf("id", hostIds) });
+  const teamOf = await teamsOfHosts(tx, hostIds);
   const queries = await tx.queries.pick(["id", "updated_at"], { where: oneOf("id", queryIds) });
-  const teamOf = new Map(hosts.map(({ id, team_id }) => [id, team_id]));
   const changedAt = new Map(queries.map(({ id, updated_at }) => [id, updated_at]));
   const ofTeam = batch.filter(
     ({ hostId, query }) =>

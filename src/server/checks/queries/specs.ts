@@ -1,4 +1,5 @@
 // Queries from configuration files, identified by team name and query name.
+
 import { type QuerySpec, type QuerySpecInput, queryFields } from "../../../api/checks/queries.ts";
 import { fieldNames, pick } from "../../../api/plain-fields.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
@@ -6,7 +7,8 @@ import { type Context, isPremium } from "../../platform/core/context.ts";
 import { notFound, premiumOption } from "../../platform/core/errors.ts";
 import { nameKey } from "../../platform/core/name-key.ts";
 import { authorize } from "../../platform/core/security/access.ts";
-import { and, eq, oneOf } from "../../platform/store/query.ts";
+import { and, eq } from "../../platform/store/query.ts";
+import { teamNames } from "../../settings/teams/reads.ts";
 import { mayRead, type QueryRow } from "./access.ts";
 import { queryName, wholeFields } from "./rules.ts";
 import { changingQueries, insertQuery, queriesOf, scopeOf, updateQuery } from "./service.ts";
@@ -54,11 +56,9 @@ export async function getQuerySpec(ctx: Context, name: string, teamId: number | 
 }
 
 async function specsOf({ store }: Pick<Context, "store">, rows: readonly QueryRow[]): Promise<QuerySpec[]> {
-  const teamIds = [...new Set(rows.map((row) => row.team_id).filter((id) => id !== null))];
-  const teams = new Map(
-    teamIds.length === 0
-      ? []
-      : (await store.teams.pick(["id", "name"], { where: oneOf("id", teamIds) })).map(({ id, name }) => [id, name]),
+  const teams = await teamNames(
+    store,
+    rows.flatMap(({ team_id }) => team_id ?? []),
   );
   const labels = await labelsOfQueries(
     store,

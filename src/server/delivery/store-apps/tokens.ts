@@ -1,13 +1,15 @@
 // The tokens with which the server assigns licenses, and the teams whose apps they license.
+
 import type { VppToken } from "../../../api/delivery/vpp.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { isoAt } from "../../platform/core/clock.ts";
 import { type Context, type Services, within } from "../../platform/core/context.ts";
 import { ApiError, conflict, invalid, notFound, notThere } from "../../platform/core/errors.ts";
-import { byId, groupBy } from "../../platform/core/maps.ts";
+import { groupBy } from "../../platform/core/maps.ts";
 import { inTeam } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, everything, not, oneOf, or, type Predicate } from "../../platform/store/query.ts";
+import { teamNames } from "../../settings/teams/reads.ts";
 import { dropIconOf } from "../../software/self-service/icon-rows.ts";
 import { accountColumns, readLibrary, readListings, writeLibrary } from "./library.ts";
 import {
@@ -168,7 +170,7 @@ const ofScopes = (scopes: readonly number[]): Predicate =>
 
 async function requireTeams(store: ServerTx, scopes: readonly number[]): Promise<void> {
   const teamIds = scopes.filter((scope) => scope > NO_TEAM);
-  const teams = byId(await store.teams.getMany(teamIds));
+  const teams = await teamNames(store, teamIds);
   const missing = teamIds.find((id) => !teams.has(id));
   if (missing !== undefined)
     throw new ApiError(404, "Resource Not Found", [
@@ -227,13 +229,13 @@ async function views({ store }: Context, rows: readonly VppTokenRow[]): Promise<
   const ids = rows.map(({ id }) => id);
   const scopes = groupBy(await store.vppTokenTeams.list({ where: oneOf("token_id", ids) }), ({ token_id }) => token_id);
   const teamIds = [...scopes.values()].flat().flatMap(({ team_id }) => team_id ?? []);
-  const teams = byId(await store.teams.getMany(teamIds));
+  const teams = await teamNames(store, teamIds);
   const teamsOf = (id: number): VppToken["teams"] => {
     const ofToken = scopes.get(id) ?? [];
     if (ofToken.length === 0) return null;
     return ofToken
       .filter(({ scope }) => scope !== EVERY_TEAM)
-      .map(({ scope }) => ({ team_id: scope, name: scope === NO_TEAM ? "No team" : (teams.get(scope)?.name ?? "") }));
+      .map(({ scope }) => ({ team_id: scope, name: scope === NO_TEAM ? "No team" : (teams.get(scope) ?? "") }));
   };
   return rows.map((row) => ({
     id: row.id,

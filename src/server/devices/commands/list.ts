@@ -1,4 +1,5 @@
 // Lists commands and their results, as far as the caller may see the hosts.
+
 import type { z } from "zod";
 import {
   type Command,
@@ -9,6 +10,7 @@ import {
 } from "../../../api/devices/commands.ts";
 import type { HostRow } from "../../hosts/hosts/access.ts";
 import { hostNamed } from "../../hosts/hosts/named.ts";
+import { teamsOfHosts } from "../../hosts/hosts/reads.ts";
 import { hosts } from "../../hosts/hosts/tables.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { invalid, notFound } from "../../platform/core/errors.ts";
@@ -118,7 +120,7 @@ async function read(ctx: Context, ids: readonly number[]): Promise<CommandResult
   const contentIds = new Set([...operations.values()].flatMap(({ content_id }) => content_id ?? []));
   const contents = byId(await store.operationContents.getMany([...contentIds]));
   const commands = await onWire(store, rows);
-  const teams = await teamsOf(store, rows);
+  const teams = await teamsOfHosts(store, [...new Set(rows.map(({ host_id }) => host_id))]);
   const metadata = await Promise.all(rows.map(({ command_uuid }) => metadataOf(ctx, command_uuid)));
   return rows.flatMap((row, i) => {
     const operation = operations.get(row.id);
@@ -137,13 +139,6 @@ async function read(ctx: Context, ids: readonly number[]): Promise<CommandResult
       results_metadata: metadata[i]!,
     };
   });
-}
-
-async function teamsOf(store: ServerTx, rows: readonly CommandRow[]): Promise<ReadonlyMap<number, number | null>> {
-  const ids = [...new Set(rows.map(({ host_id }) => host_id))];
-  return new Map(
-    (await store.hosts.pick(["id", "team_id"], { where: oneOf("id", ids) })).map((h) => [h.id, h.team_id]),
-  );
 }
 
 /** Commands that install apps show whether the app is installed. */

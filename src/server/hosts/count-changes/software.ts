@@ -7,6 +7,7 @@ import { byId } from "../../platform/core/maps.ts";
 import type { ServerTx, Tables } from "../../platform/core/tables.ts";
 import { oneOf } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
+import { teamsOfHosts } from "../hosts/reads.ts";
 import { NO_TEAM } from "./tables.ts";
 import { moveExposure } from "./vulnerabilities.ts";
 
@@ -88,11 +89,6 @@ export async function listsOf(
   return byId(await tx.hostSoftware.pick(["id", "software_ids", "title_ids"], { where: oneOf("id", hostIds) }));
 }
 
-async function teamsOf(tx: ServerTx, hostIds: readonly number[]): Promise<Map<number, number | null>> {
-  const rows = await tx.hosts.pick(["id", "team_id"], { where: oneOf("id", hostIds) });
-  return new Map(rows.map(({ id, team_id }) => [id, team_id]));
-}
-
 /**
  * Counts the software and vulnerabilities of hosts for another team, or no more at all. Call it in the transaction that moves or deletes them, before that,
  * and after their rows were locked.
@@ -104,7 +100,7 @@ export async function moveSoftwareCounts(
 ): Promise<void> {
   const changes = new CountChanges();
   for await (const ids of parts(hostIds)) {
-    const [lists, teams] = [await listsOf(tx, ids), await teamsOf(tx, ids)];
+    const [lists, teams] = [await listsOf(tx, ids), await teamsOfHosts(tx, ids)];
     for (const [id, teamId] of teams) {
       if (teamId === to) continue;
       changes.note(teamId, lists.get(id), undefined);

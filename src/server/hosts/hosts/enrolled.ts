@@ -1,10 +1,12 @@
 // Writes the rows of hosts that enroll.
+
 import { channels, hostsPayload } from "../../platform/core/channels.ts";
 import type { ServerTx, Tables } from "../../platform/core/tables.ts";
 import { oneOf } from "../../platform/store/query.ts";
 import type { InsertOf } from "../../platform/store/table.ts";
 import type { HostRow } from "./access.ts";
 import { notifyHostsMoved } from "./changes.ts";
+import { teamsOfHosts } from "./reads.ts";
 
 /** A host was deleted or changed team after its row was read. */
 export class HostChanged extends Error {}
@@ -29,8 +31,7 @@ export async function updateKnownHosts(tx: ServerTx, updates: readonly HostUpdat
   );
   // Read after the write, whose row locks keep the teams unchanged until the commit.
   const ids = updates.map(({ row }) => row.id);
-  const now = await tx.hosts.pick(["id", "team_id"], { where: oneOf("id", ids) });
-  const teams = new Map(now.map(({ id, team_id }) => [id, team_id]));
+  const teams = await teamsOfHosts(tx, ids);
   if (updates.some(({ row }) => teams.get(row.id) !== row.team_id)) throw new HostChanged();
 }
 

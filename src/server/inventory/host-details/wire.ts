@@ -14,9 +14,10 @@ import { ahead } from "../../platform/core/concurrency/parts.ts";
 import { type Context, isPremium } from "../../platform/core/context.ts";
 import { byId } from "../../platform/core/maps.ts";
 import { ReadOnce } from "../../platform/core/read-once.ts";
-import { oneOf, type Select } from "../../platform/store/query.ts";
+import type { Select } from "../../platform/store/query.ts";
 import { type Batch, type SidesOf, side } from "../../platform/store/sides.ts";
 import type { RowOf } from "../../platform/store/table.ts";
+import { teamNames } from "../../settings/teams/reads.ts";
 import { softwareOfHosts } from "../../software/software/service.ts";
 import { maintenanceWindowOf } from "./maintenance-window.ts";
 import { type HostMdmView, mdmOfHosts, mdmSides, mdmSolutionsOnce } from "./mdm-view.ts";
@@ -123,10 +124,7 @@ const seenSide = side(hostSeen, "seen_time", "online_until");
 
 /** What is read for all hosts of a reply only once. */
 const knownOnce = ({ store }: Context) => ({
-  teamNames: new ReadOnce(async (ids) => {
-    const teams = await store.teams.pick(["id", "name"], { where: oneOf("id", ids) });
-    return teams.map(({ id, name }): [number, string] => [id, name]);
-  }),
+  teamNames: new ReadOnce((ids) => teamNames(store, ids)),
   solutions: mdmSolutionsOnce(store),
   policies: existingPolicies(store),
 });

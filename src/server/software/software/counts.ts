@@ -4,13 +4,13 @@
 
 import { addFlat, removeSoftwareChanges, type Sums, type TeamSums } from "../../hosts/count-changes/software.ts";
 import { ALL_HOSTS, NO_TEAM } from "../../hosts/count-changes/tables.ts";
+import { teamsOfHosts } from "../../hosts/hosts/reads.ts";
 import { channels } from "../../platform/core/channels.ts";
 import { isoAt, minutes, seconds } from "../../platform/core/clock.ts";
 import { parts } from "../../platform/core/concurrency/parts.ts";
 import { startTriggeredTask } from "../../platform/core/concurrency/triggered-task.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { asCounts, countOf } from "../../platform/core/counts.ts";
-import { byId } from "../../platform/core/maps.ts";
 import { startedPart } from "../../platform/core/running.ts";
 import type { ServerStore, ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, gt, oneOf } from "../../platform/store/query.ts";
@@ -226,10 +226,9 @@ async function countHosts(tx: ServerTx, signal: AbortSignal): Promise<CountedSum
       transient: true,
     });
     if (slice.length === 0) return { scopes, pending };
-    const teams = await tx.hosts.pick(["id", "team_id"], { where: oneOf("id", idsOf(slice)) });
-    const teamOf = byId(teams);
+    const teams = await teamsOfHosts(tx, idsOf(slice));
     for (const { id, software_ids, title_ids } of slice) {
-      const team = teamOf.get(id)?.team_id ?? NO_TEAM;
+      const team = teams.get(id) ?? NO_TEAM;
       if (!scopes.has(team)) scopes.set(team, { versions: new Map(), titles: new Map() });
       for (const scope of [ALL_HOSTS, team]) {
         const { versions, titles } = scopes.get(scope)!;

@@ -1,5 +1,6 @@
 // The tokens that give access to an organization's devices in the business portal, and the key to which they are
 // encrypted.
+
 import { createPrivateKey } from "node:crypto";
 import type { AbmToken } from "../../../../api/devices/abm.ts";
 import { readCertificate } from "../../../../pki/x509.ts";
@@ -8,9 +9,9 @@ import { days, isoAt } from "../../../platform/core/clock.ts";
 import { type Context, type Services, within } from "../../../platform/core/context.ts";
 import { ApiError, conflict, invalid, notFound } from "../../../platform/core/errors.ts";
 import { linkTo } from "../../../platform/core/http/links.ts";
-import { byId } from "../../../platform/core/maps.ts";
 import { eq } from "../../../platform/store/query.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
+import { teamNames } from "../../../settings/teams/reads.ts";
 import { type PortalAccount, type PortalClient, PortalError, portalClient } from "./client.ts";
 import type { OauthCredentials } from "./oauth.ts";
 import type { abmTokens, portalKeys } from "./tables.ts";
@@ -168,11 +169,11 @@ export const countTokens = async ({ store }: Context): Promise<{ count: number }
 
 async function views(ctx: Context, rows: readonly AbmTokenRow[]): Promise<AbmToken[]> {
   const ids = rows.flatMap((row) => teamColumns.flatMap((column) => row[column] ?? []));
-  const teams = byId(await ctx.store.teams.getMany([...new Set(ids)]));
+  const teams = await teamNames(ctx.store, ids);
   const url = await linkTo(ctx, "");
   const team = (id: number | null) => {
-    const team = id === null ? undefined : teams.get(id);
-    return team ? { id: team.id, name: team.name } : null;
+    const name = id === null ? undefined : teams.get(id);
+    return id === null || name === undefined ? null : { id, name };
   };
   return rows.map((row) => ({
     id: row.id,
