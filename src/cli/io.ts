@@ -2,7 +2,7 @@
 import { isatty } from "node:tty";
 import { pause } from "../client/pause.ts";
 import type { Send } from "../client/transport.ts";
-import { type Terminal, terminalOf } from "./output/terminal.ts";
+import { Terminal } from "./output/terminal.ts";
 
 export interface Asker {
   text(question: string, preset?: string): Promise<string>;
@@ -104,7 +104,7 @@ const terminals = new WeakMap<object, Terminal>();
 
 /** Commands only receive oclif's config, so their terminal is attached to it. */
 export function attachIo(config: object, io: Io): Terminal {
-  const terminal = terminalOf(io);
+  const terminal = new Terminal(io);
   terminals.set(config, terminal);
   return terminal;
 }

@@ -14,8 +14,9 @@ import { parseTree, placeOf, plain } from "../../src/gitops/files/tree.ts";
 
 const expanded = (text: string, environment: Record<string, string> = {}) => {
   const problems = new Problems();
-  const { text: result, original } = substitute(text, "f.yml", new Environment(environment), problems);
-  return { result, original, problems: problems.all.map(renderProblem) };
+  const result = substitute(text, "f.yml", new Environment(environment), problems);
+  const original = (offset: number) => result.original(offset);
+  return { result: result.text, original, problems: problems.all.map(renderProblem) };
 };
 
 describe("substitution", () => {

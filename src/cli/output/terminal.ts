@@ -50,117 +50,160 @@ export function fileText(bytes: Uint8Array, decoder?: TextDecoder): string {
 const ERASE_LINE = "\r\u001b[K";
 
 /** The output of commands. Whatever goes to a terminal is escaped. */
-export interface Terminal extends Io {
-  outText(text: string): Promise<void>;
-  /** For parts of files of any kind: refuses binary content on a terminal. */
-  outBytes(bytes: Uint8Array): Promise<void>;
-  /** For parts of text in UTF-8, which may contain any characters of hosts. */
-  outTextBytes(bytes: Uint8Array): Promise<void>;
-  inBytes(): AsyncIterable<Uint8Array>;
-  /** Shows a status on the last line of the terminal until other output is written or `null` removes it. */
-  status(text: string | null): void;
-  /** Paints lines in place on the alternate screen; null leaves that screen. */
-  picture(lines: readonly string[] | null): void;
-}
+export class Terminal implements Io {
+  readonly ask: Asker;
+  readonly now: Io["now"];
+  readonly send?: NonNullable<Io["send"]>;
+  readonly browse?: NonNullable<Io["browse"]>;
+  readonly keyring?: NonNullable<Io["keyring"]>;
+  readonly #io: Io;
+  readonly #decoder = new TextDecoder();
+  readonly #fileDecoder = strictDecoder();
+  /** The status line is only shown at the start of a line, and is erased before any other output. */
+  #isStartOfLine = true;
+  #status: string | null = null;
+  #unfinished = "";
+  #hasOwnScreen = false;
 
-export function terminalOf(io: Io): Terminal {
-  // The status line is only shown at the start of a line, and is erased before any other output.
-  let startOfLine = true;
-  let status: string | null = null;
-  let unfinished = "";
-  let ownScreen = false;
-  const erase = () => {
-    if (status !== null) io.err(ERASE_LINE);
-  };
-  const paintStatus = () => {
-    if (status !== null && startOfLine) io.err(`${ERASE_LINE}${status}`);
-    else status = null;
-  };
-  const wrote = (text: string) => {
-    if (text !== "") startOfLine = text.endsWith("\n");
-    paintStatus();
-  };
-  const prepared = (text: string): string => {
-    erase();
+  constructor(io: Io) {
+    this.#io = io;
+    this.now = io.now;
+    this.ask = safeAsker(io.ask, () => {
+      this.#eraseStatus();
+      this.#status = null;
+      this.#isStartOfLine = true;
+    });
+    if (io.send !== undefined) this.send = io.send;
+    if (io.browse !== undefined) this.browse = io.browse;
+    if (io.keyring !== undefined) this.keyring = io.keyring;
+  }
+
+  get env(): Io["env"] {
+    return this.#io.env;
+  }
+
+  get tty(): Io["tty"] {
+    return this.#io.tty;
+  }
+
+  get columns(): number {
+    return this.#io.columns;
+  }
+
+  get lines(): number {
+    return this.#io.lines;
+  }
+
+  readStdin(): Promise<string> {
+    return this.#io.readStdin();
+  }
+
+  inBytes(): AsyncIterable<Uint8Array> {
+    return this.#io.inBytes?.() ?? textBytes(this.#io);
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#io.sleep(ms, signal);
+  }
+
+  out(text: string): void {
+    if (!this.#io.tty.stdout) {
+      this.#io.out(text);
+      return;
+    }
+    const safe = this.#prepareOutput(text);
+    this.#io.out(safe);
+    this.#noteWritten(safe);
+  }
+
+  async outText(text: string): Promise<void> {
+    if (!this.#io.tty.stdout) return this.#writeText(text);
+    const safe = this.#prepareOutput(text);
+    await this.#writeText(safe);
+    this.#noteWritten(safe);
+  }
+
+  /** For parts of files of any kind: refuses binary content on a terminal. */
+  async outBytes(bytes: Uint8Array): Promise<void> {
+    return this.#writeBytes(bytes, () => fileText(bytes, this.#fileDecoder));
+  }
+
+  /** For parts of text in UTF-8, which may contain any characters of hosts. */
+  async outTextBytes(bytes: Uint8Array): Promise<void> {
+    return this.#writeBytes(bytes, () => this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  err(text: string): void {
+    if (!this.#io.tty.stderr) {
+      this.#io.err(text);
+      return;
+    }
+    this.#eraseStatus();
+    const safe = forTerminal(text);
+    this.#io.err(safe);
+    this.#noteWritten(safe);
+  }
+
+  /** Shows a status on the last line of the terminal until other output is written or `null` removes it. */
+  status(text: string | null): void {
+    if (!this.#io.tty.stderr || this.#hasOwnScreen) return;
+    if (text === null) {
+      this.#eraseStatus();
+      this.#status = null;
+      return;
+    }
+    this.#status = forTerminal(text.replaceAll("\n", " ")).slice(0, Math.max(20, this.#io.columns - 1));
+    this.#paintStatus();
+  }
+
+  /** Paints lines in place on the alternate screen; null leaves that screen. */
+  picture(lines: readonly string[] | null): void {
+    if (!this.#io.tty.stdout || lines === null) {
+      if (this.#hasOwnScreen) this.#io.out("\u001b[?25h\u001b[?1049l");
+      this.#hasOwnScreen = false;
+      return;
+    }
+    this.#eraseStatus();
+    this.#status = null;
+    if (!this.#hasOwnScreen) this.#io.out("\u001b[?1049h\u001b[?25l");
+    this.#hasOwnScreen = true;
+    // Each line erases its remainder instead of clearing the screen first, which avoids flicker.
+    const whole = lines.map((line) => `${forTerminal(line).replaceAll("\n", " ")}\u001b[K`).join("\r\n");
+    this.#io.out(`\u001b[H${whole}\u001b[J`);
+  }
+
+  #eraseStatus(): void {
+    if (this.#status !== null) this.#io.err(ERASE_LINE);
+  }
+
+  #paintStatus(): void {
+    if (this.#status !== null && this.#isStartOfLine) this.#io.err(`${ERASE_LINE}${this.#status}`);
+    else this.#status = null;
+  }
+
+  #noteWritten(text: string): void {
+    if (text !== "") this.#isStartOfLine = text.endsWith("\n");
+    this.#paintStatus();
+  }
+
+  /** The text as a terminal may get it. */
+  #prepareOutput(text: string): string {
+    this.#eraseStatus();
     // A trailing CR may be half of a CRLF: keep it until the next write.
-    const whole = unfinished + text;
-    unfinished = whole.endsWith("\r") ? "\r" : "";
-    return forTerminal(whole.slice(0, whole.length - unfinished.length));
-  };
-  const outText = async (text: string) => {
-    if (!io.tty.stdout) return io.outText ? io.outText(text) : io.out(text);
-    const safe = prepared(text);
-    if (io.outText) await io.outText(safe);
-    else io.out(safe);
-    wrote(safe);
-  };
-  const decoder = new TextDecoder();
-  const fileDecoder = strictDecoder();
-  const { outBytes } = io;
-  const write = (bytes: Uint8Array, toText: () => string) =>
-    io.tty.stdout || !outBytes ? outText(toText()) : outBytes(bytes);
-  return {
-    env: io.env,
-    tty: io.tty,
-    get columns() {
-      return io.columns;
-    },
-    get lines() {
-      return io.lines;
-    },
-    now: io.now,
-    readStdin: () => io.readStdin(),
-    inBytes: () => io.inBytes?.() ?? textBytes(io),
-    sleep: (ms, signal) => io.sleep(ms, signal),
-    ask: safeAsker(io.ask, () => {
-      erase();
-      status = null;
-      startOfLine = true;
-    }),
-    ...(io.send === undefined ? {} : { send: io.send }),
-    ...(io.browse === undefined ? {} : { browse: io.browse }),
-    ...(io.keyring === undefined ? {} : { keyring: io.keyring }),
-    outText,
-    out(text) {
-      if (!io.tty.stdout) return io.out(text);
-      const safe = prepared(text);
-      io.out(safe);
-      wrote(safe);
-    },
-    outBytes: async (bytes) => write(bytes, () => fileText(bytes, fileDecoder)),
-    outTextBytes: async (bytes) => write(bytes, () => decoder.decode(bytes, { stream: true })),
-    err(text) {
-      if (!io.tty.stderr) return io.err(text);
-      erase();
-      const safe = forTerminal(text);
-      io.err(safe);
-      wrote(safe);
-    },
-    status(text) {
-      if (!io.tty.stderr || ownScreen) return;
-      if (text === null) {
-        erase();
-        status = null;
-        return;
-      }
-      status = forTerminal(text.replaceAll("\n", " ")).slice(0, Math.max(20, io.columns - 1));
-      paintStatus();
-    },
-    picture(lines) {
-      if (!io.tty.stdout || lines === null) {
-        if (ownScreen) io.out("\u001b[?25h\u001b[?1049l");
-        ownScreen = false;
-        return;
-      }
-      erase();
-      status = null;
-      if (!ownScreen) io.out("\u001b[?1049h\u001b[?25l");
-      ownScreen = true;
-      // Each line erases its remainder instead of clearing the screen first, which avoids flicker.
-      const whole = lines.map((line) => `${forTerminal(line).replaceAll("\n", " ")}\u001b[K`).join("\r\n");
-      io.out(`\u001b[H${whole}\u001b[J`);
-    },
-  };
+    const whole = this.#unfinished + text;
+    this.#unfinished = whole.endsWith("\r") ? "\r" : "";
+    return forTerminal(whole.slice(0, whole.length - this.#unfinished.length));
+  }
+
+  async #writeText(text: string): Promise<void> {
+    if (this.#io.outText) await this.#io.outText(text);
+    else this.#io.out(text);
+  }
+
+  async #writeBytes(bytes: Uint8Array, toText: () => string): Promise<void> {
+    if (this.#io.tty.stdout || !this.#io.outBytes) return this.outText(toText());
+    return this.#io.outBytes(bytes);
+  }
 }
 
 /** Questions may contain names of hosts, so they are escaped too. */

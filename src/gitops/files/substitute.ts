@@ -3,21 +3,6 @@ import { SECRET_PREFIX } from "../../api/settings/variables.ts";
 import { type Environment, otherVariable, PER_HOST } from "../environment/variables.ts";
 import type { Place, Problems } from "./problems.ts";
 
-/** The text after substitution, and the mapping from its offsets back to those of the file. */
-export interface ExpandedText {
-  readonly text: string;
-  /** Offset in the file of the character at this offset of `text`. */
-  original(offset: number): number;
-  /**
-   * The parts of a variable's value before and after this offset of `text`; null outside of values. They may be
-   * secret and are never shown.
-   */
-  inValue(offset: number): { readonly before: string; readonly rest: string } | null;
-  /** The variables whose values have a part in this range of `text`. */
-  variablesIn(start: number, end: number): readonly UsedVariable[];
-  readonly used: readonly UsedVariable[];
-}
-
 export interface UsedVariable {
   readonly name: string;
   readonly value: string;
@@ -38,12 +23,73 @@ interface Piece {
 
 export const reference = /(\\*)\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})/g;
 
+/** The text after substitution, and the mapping from its offsets back to those of the file. */
+export class ExpandedText {
+  readonly #pieces: Piece[] = [];
+  #text = "";
+
+  get text(): string {
+    return this.#text;
+  }
+
+  get used(): readonly UsedVariable[] {
+    return this.#pieces.flatMap(({ variable }) => variable ?? []);
+  }
+
+  get isTooLong(): boolean {
+    return this.#text.length > EXPANDED_MAX;
+  }
+
+  /** Adds text that is in the file at `from`, or stands there for something else if it is not `verbatim`. */
+  add(text: string, from: number, verbatim: boolean, variable?: UsedVariable): void {
+    if (text === "" || this.isTooLong) return;
+    const at = this.#text.length;
+    this.#pieces.push({ at, end: at + text.length, from, verbatim, ...(variable ? { variable } : {}) });
+    this.#text += text;
+  }
+
+  clearText(): void {
+    this.#text = "";
+  }
+
+  /** Offset in the file of the character at this offset of `text`. */
+  original(offset: number): number {
+    const piece = this.#pieceAt(offset);
+    return piece ? piece.from + (piece.verbatim ? offset - piece.at : 0) : 0;
+  }
+
+  /**
+   * The parts of a variable's value before and after this offset of `text`; null outside of values. They may be
+   * secret and are never shown.
+   */
+  inValue(offset: number): { readonly before: string; readonly rest: string } | null {
+    const piece = this.#pieceAt(offset);
+    if (!piece || piece.verbatim) return null;
+    return { before: this.#text.slice(piece.at, offset), rest: this.#text.slice(offset, piece.end) };
+  }
+
+  /** The variables whose values have a part in this range of `text`. */
+  variablesIn(start: number, end: number): readonly UsedVariable[] {
+    const pieces = this.#pieces;
+    const variables: UsedVariable[] = [];
+    for (let i = this.#indexAt(start); i < pieces.length && pieces[i]!.at < Math.max(end, start + 1); i++)
+      if (pieces[i]?.variable && pieces[i]!.end > start) variables.push(pieces[i]!.variable!);
+    return variables;
+  }
+
+  #pieceAt(offset: number): Piece | undefined {
+    return this.#pieces[this.#indexAt(offset)];
+  }
+
+  #indexAt(offset: number): number {
+    return lastIndexUpTo(this.#pieces.length, offset, (i) => this.#pieces[i]!.at);
+  }
+}
+
 /**
  * Replaces `$NAME` and `${NAME}`. After an odd number of backslashes the text stays, with one backslash less and the
- * others
- * halved; after an even number they stay and the variable is replaced. Unset variables are problems, except in
- * comment
- * lines.
+ * others halved; after an even number they stay and the variable is replaced. Unset variables are problems, except in
+ * comment lines.
  */
 export function substitute(
   text: string,
@@ -52,62 +98,37 @@ export function substitute(
   problems: Problems,
   isKept: (name: string, offset: number) => boolean = (name) => name.startsWith(PER_HOST),
 ): ExpandedText {
-  const pieces: Piece[] = [];
-  let result = "";
+  const expanded = new ExpandedText();
   let done = 0;
   const place = placesIn(text, file);
-  const push = (piece: string, from: number, verbatim: boolean, variable?: UsedVariable) => {
-    if (piece === "" || result.length > EXPANDED_MAX) return;
-    const end = result.length + piece.length;
-    pieces.push({ at: result.length, end, from, verbatim, ...(variable ? { variable } : {}) });
-    result += piece;
-  };
   for (const match of text.matchAll(reference)) {
-    if (result.length > EXPANDED_MAX) break;
+    if (expanded.isTooLong) break;
     const [whole, slashes = "", bare, braced] = match;
     const name = (bare ?? braced)!;
-    push(text.slice(done, match.index), done, true);
+    expanded.add(text.slice(done, match.index), done, true);
     done = match.index + whole.length;
     if (slashes.length % 2 === 1) {
-      push(`${"\\".repeat((slashes.length - 1) / 2)}${whole.slice(slashes.length)}`, match.index, false);
+      expanded.add(`${"\\".repeat((slashes.length - 1) / 2)}${whole.slice(slashes.length)}`, match.index, false);
       continue;
     }
     const value = isKept(name, match.index + slashes.length) ? null : lookUp(name, environment);
-    if (value === null) push(whole, match.index, true);
+    if (value === null) expanded.add(whole, match.index, true);
     else if (typeof value === "string") {
       // An empty value often comes of a secret that is missing where the files are applied.
       if (value === "" && !inComment(text, match.index))
         problems.warn(place(match.index + slashes.length), `$${name} is empty`);
-      push(`${slashes}${value}`, match.index, false, { name, value });
+      expanded.add(`${slashes}${value}`, match.index, false, { name, value });
     } else {
       if (!inComment(text, match.index)) problems.error(place(match.index + slashes.length), value.problem);
-      push(whole, match.index, true);
+      expanded.add(whole, match.index, true);
     }
   }
-  push(text.slice(done), done, true);
-  if (result.length > EXPANDED_MAX) {
+  expanded.add(text.slice(done), done, true);
+  if (expanded.isTooLong) {
     problems.error(place(0), `with the values of its variables, the file is longer than ${EXPANDED_MAX} characters`);
-    result = "";
+    expanded.clearText();
   }
-  return {
-    text: result,
-    original(offset) {
-      const piece = pieceAt(pieces, offset);
-      return piece ? piece.from + (piece.verbatim ? offset - piece.at : 0) : 0;
-    },
-    inValue(offset) {
-      const piece = pieceAt(pieces, offset);
-      if (!piece || piece.verbatim) return null;
-      return { before: result.slice(piece.at, offset), rest: result.slice(offset, piece.end) };
-    },
-    variablesIn(start, end) {
-      const variables: UsedVariable[] = [];
-      for (let i = indexAt(pieces, start); i < pieces.length && pieces[i]!.at < Math.max(end, start + 1); i++)
-        if (pieces[i]?.variable && pieces[i]!.end > start) variables.push(pieces[i]!.variable!);
-      return variables;
-    },
-    used: pieces.flatMap(({ variable }) => variable ?? []),
-  };
+  return expanded;
 }
 
 /** The custom variables that a text names, each as often as it occurs, with its offset. */
@@ -164,14 +185,13 @@ const TEMPLATE = /(?:^|[\s{,])(["']?)name_template\1\s*:\s*(?:"[^"]*|'[^']*|[^\s
 export const inNameTemplate = (text: string, offset: number): boolean =>
   TEMPLATE.test(text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset));
 
-const pieceAt = (pieces: readonly Piece[], offset: number): Piece | undefined => pieces[indexAt(pieces, offset)];
-
-function indexAt(pieces: readonly Piece[], offset: number): number {
+/** The last index whose offset is at most this one, in ascending order; 0 if there is none. */
+function lastIndexUpTo(length: number, offset: number, offsetAt: (i: number) => number): number {
   let low = 0;
-  let high = pieces.length - 1;
+  let high = length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (pieces[middle]!.at <= offset) low = middle;
+    if (offsetAt(middle) <= offset) low = middle;
     else high = middle - 1;
   }
   return low;
@@ -182,13 +202,7 @@ export function placesIn(text: string, file: string): (offset: number) => Place 
   const starts = [0];
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
   return (offset) => {
-    let low = 0;
-    let high = starts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (starts[middle]! <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return { file, line: low + 1, column: offset - starts[low]! + 1 };
+    const line = lastIndexUpTo(starts.length, offset, (i) => starts[i]!);
+    return { file, line: line + 1, column: offset - starts[line]! + 1 };
   };
 }

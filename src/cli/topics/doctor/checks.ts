@@ -98,7 +98,7 @@ async function server(io: Io, connection: Connection, version: string): Promise<
     timeout: Math.min(timeout, 10_000),
     tls: { insecure, ...(ca === null ? {} : { ca }) },
     ...(io.send === undefined ? {} : { send: io.send }),
-    sleep: io.sleep,
+    sleep: (ms, signal) => io.sleep(ms, signal),
     onServerVersion: (version) => {
       serverVersion = version;
     },
