@@ -91,7 +91,7 @@ const call = (
   endpoint: "distributed/read" | "distributed/write",
   body: Buffer,
 ): Promise<{ body: string }> =>
-  Promise.resolve(features.agent.handle(endpoint, { body, authorization: undefined, address: "127.0.0.1" }));
+  Promise.resolve(features.agent.replyTo(endpoint, { body, authorization: undefined, address: "127.0.0.1" }));
 
 const asks = (key: string) => Buffer.from(JSON.stringify({ node_key: key }));
 

@@ -77,7 +77,7 @@ async function agents(hosts: number): Promise<{ handler: RequestListener; keys: 
         },
       }),
     );
-    const reply = await agent.handle("enroll", { body, authorization: undefined, address: "127.0.0.1" });
+    const reply = await agent.replyTo("enroll", { body, authorization: undefined, address: "127.0.0.1" });
     return (JSON.parse(reply.body) as { node_key: string }).node_key;
   };
   const keys: string[] = [];
@@ -104,7 +104,7 @@ async function agents(hosts: number): Promise<{ handler: RequestListener; keys: 
     await Promise.all(
       keys.slice(at, at + 500).map(async (node_key) => {
         const body = Buffer.from(JSON.stringify({ node_key }));
-        return agent.handle("config", { body, authorization: undefined, address: "127.0.0.1" });
+        return agent.replyTo("config", { body, authorization: undefined, address: "127.0.0.1" });
       }),
     );
   const handle = agentHandler(agent, services);

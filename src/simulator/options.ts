@@ -85,11 +85,11 @@ type Absent =
   | "onEnrollment"
   | "carves";
 
-export type SettledOptions = Required<Omit<SimulationOptions, Absent>> & Pick<SimulationOptions, Absent>;
+export type CompleteOptions = Required<Omit<SimulationOptions, Absent>> & Pick<SimulationOptions, Absent>;
 
 const OWN_UP_TO = 300;
 
-export function settle(options: SimulationOptions): SettledOptions {
+export function completeOptions(options: SimulationOptions): CompleteOptions {
   const { hosts, scale = 1, managed = 0, scriptFailures = 0, rateFactor = 1 } = options;
   const { installFailures = 0, installTimeouts = 0 } = options;
   if (!Number.isInteger(hosts) || hosts < 1) throw new Error("hosts must be a whole number of at least 1");

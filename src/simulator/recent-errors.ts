@@ -1,7 +1,7 @@
 // The last distinct errors of a simulation, for its report.
 
-const MOST = 8;
-const LONGEST = 200;
+const MAX_MESSAGES = 8;
+const MESSAGE_MAX = 200;
 
 /** The last distinct errors. The same error of many hosts counts as one. */
 export class RecentErrors {
@@ -9,12 +9,12 @@ export class RecentErrors {
 
   /** `reason`: words, the body of a reply, or words before a body. */
   add(request: string, reason: string): void {
-    const text = `${request}: ${readable(reason).slice(0, LONGEST)}`;
+    const text = `${request}: ${readable(reason).slice(0, MESSAGE_MAX)}`;
     // The last one is at the end.
     this.#texts.delete(text);
     this.#texts.add(text);
     const [oldest] = this.#texts;
-    if (this.#texts.size > MOST && oldest !== undefined) this.#texts.delete(oldest);
+    if (this.#texts.size > MAX_MESSAGES && oldest !== undefined) this.#texts.delete(oldest);
   }
 
   list(): string[] {

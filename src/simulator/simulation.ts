@@ -5,7 +5,7 @@ import { Identities } from "./identities.ts";
 import { Machine, type MachineSettings } from "./inventory/machine.ts";
 import { platformMix } from "./inventory/platforms.ts";
 import { Ledger } from "./ledger.ts";
-import { type SettledOptions, type SimulationOptions, settle } from "./options.ts";
+import { type CompleteOptions, completeOptions, type SimulationOptions } from "./options.ts";
 import { mix } from "./random.ts";
 import { reportOf, type SimulationReport } from "./report.ts";
 import { Stats } from "./stats.ts";
@@ -24,7 +24,7 @@ export class Simulation {
   readonly agents: SimulatedAgent[] = [];
   /** The managed agents, on hosts that have one. */
   readonly managed: ManagedAgent[] = [];
-  readonly #options: SettledOptions;
+  readonly #options: CompleteOptions;
   readonly #wheel: Wheel;
   readonly #transport: Transport;
   readonly #world: World;
@@ -39,7 +39,7 @@ export class Simulation {
 
   /** `wheel` and `wallClock` are for tests that control time. */
   constructor(options: SimulationOptions, clock: { wheel?: Wheel; wallClock?: () => number } = {}) {
-    this.#options = settle(options);
+    this.#options = completeOptions(options);
     const { seed, platforms, softwarePerHost, quirks, managed } = this.#options;
     this.#machines = { seed, platforms: platformMix(platforms), softwarePerHost, quirks, managed };
     this.#wheel = clock.wheel ?? new Wheel();

@@ -770,14 +770,14 @@ it("cause no store operation when an idle host polls, with or without live queri
   const [host, other] = [await makeLiveHost(t), await makeLiveHost(t)];
   await host.read();
   await live(t, { query: "SELECT 1", selected: { hosts: [other.id] } });
-  const reply = t.agent.handle("distributed/read", {
+  const reply = t.agent.replyTo("distributed/read", {
     body: Buffer.from(JSON.stringify({ node_key: host.key })),
     authorization: undefined,
     address: "127.0.0.1",
   });
   expect(reply).not.toBeInstanceOf(Promise);
   await other.read();
-  const asked = t.agent.handle("distributed/read", {
+  const asked = t.agent.replyTo("distributed/read", {
     body: Buffer.from(JSON.stringify({ node_key: other.key })),
     authorization: undefined,
     address: "127.0.0.1",

@@ -43,7 +43,7 @@ export class LiveHost {
 
   async send(endpoint: "distributed/read" | "distributed/write", body: unknown) {
     const text = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-    const reply = await this.agent.handle(endpoint, {
+    const reply = await this.agent.replyTo(endpoint, {
       body: Buffer.isBuffer(text) ? text : Buffer.from(text),
       authorization: undefined,
       address: "127.0.0.1",

@@ -3,10 +3,10 @@
 import { createHash } from "node:crypto";
 import { Random } from "../random.ts";
 
-const RECORD = 512;
-const END = 2 * RECORD;
+const RECORD_BYTES = 512;
+const END_BYTES = 2 * RECORD_BYTES;
 /** Not a multiple of any block size, so that equal blocks are rare. */
-const PATTERN = 65_521;
+const PATTERN_BYTES = 65_521;
 
 export class TarContent {
   readonly size: number;
@@ -17,11 +17,11 @@ export class TarContent {
   /** An archive of about this many bytes, at least an empty tar. */
   constructor(seed: number, path: string, bytes: number) {
     const random = new Random(seed);
-    this.#pattern = Buffer.alloc(PATTERN);
-    for (let i = 0; i < PATTERN; i++) this.#pattern[i] = random.int(0, 255);
-    this.#fileSize = Math.max(0, Math.floor(bytes) - RECORD - END);
+    this.#pattern = Buffer.alloc(PATTERN_BYTES);
+    for (let i = 0; i < PATTERN_BYTES; i++) this.#pattern[i] = random.int(0, 255);
+    this.#fileSize = Math.max(0, Math.floor(bytes) - RECORD_BYTES - END_BYTES);
     this.#head = this.#fileSize === 0 ? Buffer.alloc(0) : header(path, this.#fileSize);
-    this.size = this.#head.length + Math.ceil(this.#fileSize / RECORD) * RECORD + END;
+    this.size = this.#head.length + Math.ceil(this.#fileSize / RECORD_BYTES) * RECORD_BYTES + END_BYTES;
   }
 
   read(start: number, length: number): Buffer {
@@ -30,8 +30,8 @@ export class TarContent {
     const from = Math.max(start, this.#head.length);
     const end = Math.min(start + bytes.length, this.#head.length + this.#fileSize);
     for (let at = from; at < end; ) {
-      const inPattern = (at - this.#head.length) % PATTERN;
-      const part = Math.min(end - at, PATTERN - inPattern);
+      const inPattern = (at - this.#head.length) % PATTERN_BYTES;
+      const part = Math.min(end - at, PATTERN_BYTES - inPattern);
       this.#pattern.copy(bytes, at - start, inPattern, inPattern + part);
       at += part;
     }
@@ -40,14 +40,14 @@ export class TarContent {
 
   sha256(): string {
     const hash = createHash("sha256");
-    for (let at = 0; at < this.size; at += PATTERN * 16) hash.update(this.read(at, PATTERN * 16));
+    for (let at = 0; at < this.size; at += PATTERN_BYTES * 16) hash.update(this.read(at, PATTERN_BYTES * 16));
     return hash.digest("hex");
   }
 }
 
 /** A POSIX.1-1988 header (ustar). Entries have the names of the agent's temporary copies. */
 function header(path: string, size: number): Buffer {
-  const head = Buffer.alloc(RECORD);
+  const head = Buffer.alloc(RECORD_BYTES);
   const put = (text: string, at: number) => head.write(text, at, "latin1");
   const octal = (value: number, width: number) => `${value.toString(8).padStart(width - 1, "0")}\0`;
   put(path.slice(-99), 0);

@@ -16,7 +16,7 @@ const FIELDS =
   "User-Agent: svc-agent/1.40.1\r\nContent-Type: application/json\r\nAccept: application/json\r\n" as const;
 
 /** Packages may be large: a part shows that they can be downloaded. */
-const PART = "Range: bytes=0-65535\r\n";
+const PART_FIELD = "Range: bytes=0-65535\r\n";
 
 type MachineState = "unlocked" | "locked" | "wiped";
 type Result = { execution_id: string; output: string; runtime: number; exit_code: number; timeout: number };
@@ -211,7 +211,7 @@ export class ManagedAgent {
     const body = JSON.stringify(content);
     const exchange = await this.#channel.exchange({
       path: this.#world.pathOf(endpoint),
-      fields: endpoint === "managed_install_package" ? FIELDS + PART : FIELDS,
+      fields: endpoint === "managed_install_package" ? FIELDS + PART_FIELD : FIELDS,
       body,
     });
     const ms = wheel.now() - started;

@@ -69,7 +69,7 @@ const TOKENS = "/api/v1/svc/android_enterprise/enrollment_token";
 /** How long messages that are on their way are waited for at the end. */
 const LAST_SECONDS = 30;
 /** How many keys the devices share for their certificates. */
-const KEYS = 8;
+const SHARED_KEYS = 8;
 
 /** Returns one of the keys after the other. They are made when the first one is needed. */
 function sharing(count: number): DeviceWorld["newKey"] {
@@ -230,7 +230,7 @@ export class AndroidFleet {
       standIn: this.standIn,
       web: this.#web,
       serverUrl,
-      newKey: sharing(Math.min(devices, KEYS)),
+      newKey: sharing(Math.min(devices, SHARED_KEYS)),
       messages: this.#messages,
       stats: this.stats,
       work: this.#work,

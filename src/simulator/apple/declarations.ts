@@ -55,7 +55,7 @@ export async function synchronize(
 }
 
 function managementOf(declarations: readonly ReceivedDeclaration[]): object {
-  const of = (kindName: Kind) =>
+  const statusesOf = (kindName: Kind) =>
     declarations
       .filter(({ kind }) => kind === kindName)
       .map(({ identifier, serverToken, active, valid }) => ({
@@ -65,7 +65,7 @@ function managementOf(declarations: readonly ReceivedDeclaration[]): object {
         valid: valid ? "valid" : "invalid",
         ...(valid ? {} : { reasons: [{ code: "Error.ConfigurationCannotBeApplied" }] }),
       }));
-  return { declarations: Object.fromEntries(kinds.map(({ list, kind }) => [list.toLowerCase(), of(kind)])) };
+  return { declarations: Object.fromEntries(kinds.map(({ list, kind }) => [list.toLowerCase(), statusesOf(kind)])) };
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -7,9 +7,9 @@ import { UnsupportedSql } from "./values.ts";
 export type TextRow = Record<string, string>;
 export type SqlAnswer = { status: number; message: string; rows: TextRow[] };
 
-const CACHED = 4096;
+const MAX_CACHED_QUERIES = 4096;
 /** SQL that the evaluator does not support: such a query gets one dummy row instead of a false error. */
-const BEYOND =
+const UNSUPPORTED =
   /^\s*(WITH|VALUES|PRAGMA|EXPLAIN)\b|\b(OVER|EXCEPT|INTERSECT|WINDOW|NATURAL|REGEXP|MATCH|RECURSIVE|NOTNULL)\b/i;
 
 const parsed = new Map<string, Query | SqlError>();
@@ -24,7 +24,7 @@ export function answerSql(sql: string, tables: Tables): SqlAnswer {
   } catch (error) {
     if (error instanceof NoModel || error instanceof UnsupportedSql) return dummy();
     if (!(error instanceof SqlError)) throw error;
-    return BEYOND.test(sql) ? dummy() : { status: 1, message: error.message, rows: [] };
+    return UNSUPPORTED.test(sql) ? dummy() : { status: 1, message: error.message, rows: [] };
   }
 }
 
@@ -33,7 +33,7 @@ function parse(sql: string): Query {
   let query = parsed.get(sql);
   if (query === undefined) {
     query = tryParse(sql);
-    if (parsed.size >= CACHED) parsed.clear();
+    if (parsed.size >= MAX_CACHED_QUERIES) parsed.clear();
     parsed.set(sql, query);
   }
   if (query instanceof SqlError) throw query;

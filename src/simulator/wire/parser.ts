@@ -40,7 +40,7 @@ export class ResponseParser {
         if (this.#state === "length" && this.#left === end - at && this.#parts.length === 0) {
           return this.#finish(chunk.toString("utf8", at, end), chunk, end);
         }
-        this.#keep(chunk, at, end);
+        this.#keepChunk(chunk, at, end);
         this.#left -= end - at;
         at = end;
         if (this.#left === 0) {
@@ -48,7 +48,7 @@ export class ResponseParser {
           this.#state = "chunk-end";
         }
       } else if (this.#state === "close") {
-        this.#keep(chunk, at, chunk.length);
+        this.#keepChunk(chunk, at, chunk.length);
         at = chunk.length;
       } else {
         at = this.#readLine(chunk, at);
@@ -136,7 +136,7 @@ export class ResponseParser {
     return false;
   }
 
-  #keep(chunk: Buffer, from: number, to: number): void {
+  #keepChunk(chunk: Buffer, from: number, to: number): void {
     this.#size += to - from;
     if (this.#size > MAX_BODY) throw new Error("body too large");
     // A copy, because the connection reuses its read buffer.

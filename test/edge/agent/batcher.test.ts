@@ -130,7 +130,7 @@ test("an agent whose request waited too long is asked to retry, and nothing of i
   await makeSecret(t);
   const body = Buffer.from(JSON.stringify(enrollment()));
   const since = performance.now() - MAX_AGE_MS - 1;
-  const reply = await t.agent.handle("enroll", { body, authorization: undefined, address: "", since });
+  const reply = await t.agent.replyTo("enroll", { body, authorization: undefined, address: "", since });
   expect(reply).toMatchObject({ status: 503, retryAfter: 5 });
   expect(JSON.parse(reply.body)).toEqual({ error: "the request waited too long and was not processed; try again" });
   expect(await t.store.hosts.count()).toBe(0);

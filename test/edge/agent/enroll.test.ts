@@ -87,7 +87,7 @@ describe.each(bothEngines)("enrollment on %s", (engine) => {
     const ask = async (host_identifier: string) =>
       JSON.parse(
         (
-          await agent.handle("enroll", {
+          await agent.replyTo("enroll", {
             body: Buffer.from(JSON.stringify(enrollment({ host_identifier }))),
             authorization: undefined,
             address: "192.0.2.1",
@@ -256,7 +256,7 @@ describe.each(bothEngines)("enrollment on %s", (engine) => {
 
   test("invalid secrets are limited by address; valid ones and loopback are not limited", async () => {
     const from = async (address: string, secret: string) =>
-      t.agent.handle("enroll", {
+      t.agent.replyTo("enroll", {
         body: Buffer.from(JSON.stringify(enrollment({ enroll_secret: secret }))),
         authorization: undefined,
         address,

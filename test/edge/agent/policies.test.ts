@@ -509,9 +509,9 @@ describe("policies on two servers with one database", () => {
     // Only its agent side: the other server counts what it leaves uncounted.
     const { agent, stop } = await startAgentSide({ ...t.services, store, config: await createConfigReader(store) });
     two = async (path, body) => {
-      const endpoint = path.replace("/api/v1/qengine/", "") as Parameters<typeof agent.handle>[0];
+      const endpoint = path.replace("/api/v1/qengine/", "") as Parameters<typeof agent.replyTo>[0];
       const request = { body: Buffer.from(JSON.stringify(body)), authorization: undefined, address: "127.0.0.1" };
-      const reply = await agent.handle(endpoint, request);
+      const reply = await agent.replyTo(endpoint, request);
       return { status: reply.status, text: reply.body, json: JSON.parse(reply.body), headers: {} };
     };
     return async () => {

@@ -196,7 +196,7 @@ describe("the agents' socket", () => {
     await makeSecret(t);
     const key = await enroll(send);
     const ask = (name: "enroll" | "config", value: unknown) =>
-      t.agent.handle(name, {
+      t.agent.replyTo(name, {
         body: Buffer.from(JSON.stringify(value)),
         authorization: undefined,
         address: "127.0.0.1",

@@ -32,8 +32,8 @@ async function second(
   const side = await startAgentSide({ ...t.services, store, config: await createConfigReader(store) });
   const { agent } = side;
   const send: Send = async (path, body) => {
-    const endpoint = path.replace("/api/v1/qengine/", "") as Parameters<Agent["handle"]>[0];
-    const reply = await agent.handle(endpoint, {
+    const endpoint = path.replace("/api/v1/qengine/", "") as Parameters<Agent["replyTo"]>[0];
+    const reply = await agent.replyTo(endpoint, {
       body: Buffer.from(JSON.stringify(body)),
       authorization: undefined,
       address: "127.0.0.1",

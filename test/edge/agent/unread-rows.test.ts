@@ -86,7 +86,7 @@ describe("a write with much software", () => {
     const rules = { source: "npm_packages", isPythonDeb: false };
     const of = (from: number, count: number) => {
       const texts = Array.from({ length: count }, (_, i) => `{"name":"p${from + i}"}`);
-      return rows.of({ ok: true, rows: [], unread: `[${texts}]` }, rules)!;
+      return rows.entriesOf({ ok: true, rows: [], unread: `[${texts}]` }, rules)!;
     };
     const [often, once] = of(0, 2);
     for (let from = 2; from < 60_000; from += 1_000) {

@@ -175,7 +175,7 @@ describe.each(rulesEngines)("activities on %s", (engine) => {
       ["two", "203.0.113.2"],
     ] as const) {
       const body = Buffer.from(JSON.stringify({ enroll_secret: "enroll-me", host_identifier: identifier }));
-      await t.agent.handle("enroll", { body, authorization: undefined, address });
+      await t.agent.replyTo("enroll", { body, authorization: undefined, address });
     }
     const entries = await listed(t, "activity_type=svc_enrolled");
     expect(entries.map(({ actor_address }) => actor_address)).toEqual(["203.0.113.1", "203.0.113.2"]);

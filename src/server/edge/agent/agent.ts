@@ -62,7 +62,7 @@ export class Agent {
   }
 
   /** Replies synchronously if everything needed is cached. Never throws. */
-  handle(endpoint: EndpointName, request: AgentRequest): HandledReply {
+  replyTo(endpoint: EndpointName, request: AgentRequest): HandledReply {
     if (this.load.isOver(endpoint)) return busy;
     try {
       const reply = this.#dispatch(endpoint, request);

@@ -1,10 +1,10 @@
 // Shortens the activity of an apply, which may cover thousands of objects but is a single entry in the feed.
 
 /** The maximum number of objects recorded in full, and their maximum total length in characters. */
-const WHOLE = 100;
-const CHARACTERS = 64 * 1024;
+const MAX_IN_FULL = 100;
+const CHARACTERS_MAX = 64 * 1024;
 /** The maximum number of objects recorded by name. */
-const NAMED = 2_000;
+const MAX_NAMED = 2_000;
 
 /** Returns the first items in full and further ones by name, with the total number. */
 export function briefly<T, W, N>(
@@ -13,9 +13,9 @@ export function briefly<T, W, N>(
   name: (item: T) => N,
 ): { sample: (W | N)[]; count: number } {
   const sample: (W | N)[] = [];
-  let left = CHARACTERS;
-  for (const item of items.slice(0, NAMED)) {
-    const inFull = sample.length < WHOLE && left > 0 ? whole(item) : null;
+  let left = CHARACTERS_MAX;
+  for (const item of items.slice(0, MAX_NAMED)) {
+    const inFull = sample.length < MAX_IN_FULL && left > 0 ? whole(item) : null;
     if (inFull !== null) left -= JSON.stringify(inFull).length;
     sample.push(inFull !== null && left >= 0 ? inFull : name(item));
   }

@@ -4,7 +4,7 @@ import type { Context } from "../../platform/core/context.ts";
 import { type Limit, limit } from "../../platform/core/limits.ts";
 import { countAttempt } from "../../platform/rate-limits/shared.ts";
 
-const PERIOD = minutes(10);
+const PERIOD_MS = minutes(10);
 const beyond = "The call is refused with 429 and the time to wait.";
 
 export const DEVICE_REFETCHES = limit({
@@ -12,7 +12,7 @@ export const DEVICE_REFETCHES = limit({
   max: 6,
   unit: "calls",
   per: "host",
-  period: PERIOD,
+  period: PERIOD_MS,
   beyond,
 });
 export const DEVICE_ACTIONS = limit({
@@ -20,7 +20,7 @@ export const DEVICE_ACTIONS = limit({
   max: 120,
   unit: "calls",
   per: "host",
-  period: PERIOD,
+  period: PERIOD_MS,
   beyond,
 });
 export const DEVICE_ACTIONS_A_DAY = limit({
@@ -36,7 +36,7 @@ const bucketOf = (scope: string, { id }: HostRow, { max, period }: Limit) => ({
   scope,
   key: `host ${id} ${period}`,
   most: max,
-  span: period ?? PERIOD,
+  span: period ?? PERIOD_MS,
 });
 
 /** Each action leaves something in the store or asks the host for something: 429 above the limit. */

@@ -99,7 +99,7 @@ export const countReport = (ctx: Context, row: HostRow): Promise<void> =>
   ]);
 
 /** Maximum length of logged text from a report. */
-const LOGGED = 2_000;
+const LOGGED_MAX = 2_000;
 
 export function logDesktopError({ log }: Context, row: HostRow, report: Report): void {
   log.warn(
@@ -109,8 +109,8 @@ export function logDesktopError({ log }: Context, row: HostRow, report: Report):
       version: report.error_source_version,
       at: report.error_timestamp,
       vital: report.vital,
-      message: report.error_message.slice(0, LOGGED),
-      more: JSON.stringify(report.error_additional_info ?? {}).slice(0, LOGGED),
+      message: report.error_message.slice(0, LOGGED_MAX),
+      more: JSON.stringify(report.error_additional_info ?? {}).slice(0, LOGGED_MAX),
     },
     "a desktop app reported an error",
   );

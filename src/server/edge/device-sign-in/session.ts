@@ -9,7 +9,7 @@ import { and, eq, gt, lt, lte, oneOf } from "../../platform/store/query.ts";
 
 const DEVICE_COOKIE = "__Host-SVC_DESKTOP_SESSION";
 /** A working day: the agent's token, which the page needs as well, is replaced every hour. */
-const LIFETIME = hours(12);
+const SESSION_LIFETIME_MS = hours(12);
 
 /** The header that sets the cookie of a new session. */
 export async function openDeviceSession(
@@ -21,10 +21,10 @@ export async function openDeviceSession(
     created_at: clock.iso(),
     cookie_hash: tokenHash(value),
     host_id: hostId,
-    expires_at: isoAt(clock.now() + LIFETIME),
+    expires_at: isoAt(clock.now() + SESSION_LIFETIME_MS),
   });
   // Lax instead of Strict: the browser comes from the identity provider, and later from links of the desktop app.
-  return `${DEVICE_COOKIE}=${value}; Max-Age=${LIFETIME / 1000}; Path=/; HttpOnly; Secure; SameSite=Lax`;
+  return `${DEVICE_COOKIE}=${value}; Max-Age=${SESSION_LIFETIME_MS / 1000}; Path=/; HttpOnly; Secure; SameSite=Lax`;
 }
 
 /** Whether somebody has signed in on the page of this host with the browser of the request. */

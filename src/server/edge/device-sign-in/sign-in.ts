@@ -43,7 +43,7 @@ export async function startDeviceSignIn(
   await countSsoStep(ctx, "start", ctx.address);
   const { id, url } = await requestSignIn(ctx, provider, await here(ctx, provider.entity_id));
   // The token is in the cookie only: the store keeps hashes of tokens, which do not lead back to the page.
-  const value = `${MARK}${ctx.random.token(32)}.${token}`;
+  const value = `${COOKIE_MARK}${ctx.random.token(32)}.${token}`;
   await ctx.store.deviceSignIns.insert({
     created_at: ctx.clock.iso(),
     cookie_hash: tokenHash(value),
@@ -54,12 +54,12 @@ export async function startDeviceSignIn(
 }
 
 /** Distinguishes the cookie from those of other sign-ins, whose values have no dot. */
-const MARK = "page.";
+const COOKIE_MARK = "page.";
 
 /** Processes the identity provider's response. Null if the browser has not begun a sign-in on a device's page. */
 export async function finishDeviceSignIn(ctx: Context, field: string): Promise<CallbackOutcome | null> {
   const cookie = sentCookie(ctx.headers?.get("cookie") ?? null);
-  if (cookie === null || !cookie.startsWith(MARK)) return null;
+  if (cookie === null || !cookie.startsWith(COOKIE_MARK)) return null;
   await countSsoStep(ctx, "callback", ctx.address);
   const row = await takeSignIn(ctx, cookie);
   if (!row) return { isExpired: true };

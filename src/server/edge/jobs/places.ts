@@ -1,9 +1,9 @@
 // How many jobs a server runs side by side. Many are due at the same moment, such as after a start.
 import { seconds } from "../../platform/core/clock.ts";
 
-const PLACES = 4;
+const MAX_CONCURRENT = 4;
 /** A job that takes longer than this gives up its place, so that long jobs do not delay short ones. */
-const LONG = seconds(10);
+const LONG_JOB_MS = seconds(10);
 
 export interface Places {
   /** Whether the job waits for a place or is running. */
@@ -12,7 +12,7 @@ export interface Places {
   use(name: string, work: () => Promise<void>): Promise<void>;
 }
 
-export function createPlaces(count: number = PLACES, longMs: number = LONG): Places {
+export function createPlaces(count: number = MAX_CONCURRENT, longMs: number = LONG_JOB_MS): Places {
   const names = new Set<string>();
   const waiting: (() => void)[] = [];
   let free = count;

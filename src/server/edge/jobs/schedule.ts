@@ -27,7 +27,7 @@ const RETRY_AFTER = minutes(5);
 const LOOK_EVERY = seconds(15);
 const SHORTEST_LOOK = seconds(1);
 /** The maximum random delay of the first check, so that servers started together do not all work at the same time. */
-const JITTER = seconds(60);
+const START_JITTER_MS = seconds(60);
 
 export class AlreadyRunning extends Error {}
 
@@ -165,7 +165,7 @@ export async function runSchedule(services: Services, jobs: readonly Job[], sign
   if (signal.aborted) return;
   const { store, log } = services;
   if (isAlone(services)) await store.jobRuns.update({ where: not(isNull("runner_until")), set: noLease });
-  const first = performance.now() + (await untilNextLook(services, jobs)) + services.random.int(JITTER);
+  const first = performance.now() + (await untilNextLook(services, jobs)) + services.random.int(START_JITTER_MS);
   const running = new Set<Promise<void>>();
   const places = createPlaces();
   const look = () => {

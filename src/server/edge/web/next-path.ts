@@ -1,4 +1,4 @@
-const PLACE = "http://here.invalid";
+const BASE_URL = "http://here.invalid";
 const NEXT_MAX = 2048;
 
 /**
@@ -10,9 +10,9 @@ export function nextPath(next: string | null | undefined): string {
   // Browsers treat a backslash as a slash and drop tabs and line ends, so /\evil.example and /<tab>/evil.example are
   // other sites.
   if (/[\\\p{Cc}]/u.test(next) || next.startsWith("//")) return "/";
-  if (!URL.canParse(next, PLACE)) return "/";
-  const url = new URL(next, PLACE);
-  if (url.origin !== PLACE || url.pathname.startsWith("//")) return "/";
+  if (!URL.canParse(next, BASE_URL)) return "/";
+  const url = new URL(next, BASE_URL);
+  if (url.origin !== BASE_URL || url.pathname.startsWith("//")) return "/";
   if (/^\/(login|logout)(\/|$)/.test(url.pathname)) return "/";
   return url.pathname + url.search + url.hash;
 }

@@ -19,7 +19,7 @@ const htmlHeaders = {
 };
 
 /** Milliseconds that it costs to send a MiB. */
-const SENDING = 2;
+const SENDING_MS_PER_MIB = 2;
 
 /** Converts an exception of a page to an error, and logs it unless it is an intended error. */
 type AsError = (thrown: unknown, event: H3Event) => ApiError;
@@ -49,7 +49,7 @@ export function mountPages(app: H3, services: Services, asError: AsError): void 
       cost.admit();
       const description = await services.running.of(apiDescription).get();
       const bytes = description[name];
-      cost.charge((bytes.length / (1024 * 1024)) * SENDING);
+      cost.charge((bytes.length / (1024 * 1024)) * SENDING_MS_PER_MIB);
       return new Response(bytes, { headers });
     });
   for (const segment of ["v1", "2022-04", "latest"])

@@ -16,7 +16,7 @@ export class CatalogueError extends Error {}
 const LIST = "apps.json";
 const LIST_MAX = 32 * 1024 * 1024;
 const FILE_MAX = 8 * 1024 * 1024;
-const TIMEOUT = 30_000;
+const TIMEOUT_MS = 30_000;
 
 type Deps = Pick<Services, "settings" | "running" | "dryRun">;
 
@@ -69,7 +69,7 @@ const readingOver = (services: Deps, url: string): Read => {
   const base = url.replace(/\/+$/, "");
   return async (name, most) => {
     try {
-      const { status, body } = await fetchVendor(services, `${base}/${name}`, { timeout: TIMEOUT, maxBytes: most });
+      const { status, body } = await fetchVendor(services, `${base}/${name}`, { timeout: TIMEOUT_MS, maxBytes: most });
       if (status !== 200) throw new CatalogueError(`${name}: the catalogue's server answered with status ${status}`);
       return body;
     } catch (error) {

@@ -32,7 +32,7 @@ import {
 } from "./service.ts";
 import { packagesOnWire, policiesThatInstall } from "./wire.ts";
 
-const FILE = "software";
+const FILE_FIELD = "software";
 
 const fileOf = ({ id, name, size, sha256 }: StoredFile): InstallerFile => ({ id, name, size, sha256 });
 
@@ -67,7 +67,7 @@ type UploadInput = z.output<typeof packagesApi.upload.body>;
 export async function uploadPackage(ctx: Context, input: UploadInput): Promise<{ software_package: Package }> {
   const team = await teamScope(ctx, "packages:write", input.team_id);
   const file = fileOf(input.software);
-  const content = await readInstaller(ctx, file, FILE);
+  const content = await readInstaller(ctx, file, FILE_FIELD);
   const texts = textsFor(content, sentTexts(ctx, input));
   if (input.automatic_install) authorize(ctx, "policies:write", team.team_id);
   return changingPackages(ctx, async (inside) => {
@@ -122,10 +122,10 @@ export async function changePackage(
     return { software_installer: await wire(ctx, await pinVersion(ctx, before, input.version)) };
   }
   const file = input.software === undefined ? undefined : fileOf(input.software);
-  const content = file === undefined ? undefined : await readInstaller(ctx, file, FILE);
+  const content = file === undefined ? undefined : await readInstaller(ctx, file, FILE_FIELD);
   if (content !== undefined && content.read.kind !== before.kind)
     throw invalid(
-      FILE,
+      FILE_FIELD,
       `the file has the type .${content.read.kind}, the package that it is to replace .${before.kind}`,
     );
   const texts = changedTexts(before, content, sentTexts(ctx, input));
@@ -136,7 +136,7 @@ export async function changePackage(
     // Deleted at this moment.
     if (installer === null) throw notThere(`the team offers no package of the software title ${titleId} any more`);
     if (content !== undefined && (await titleIdFor(store, content.read.title)) !== titleId)
-      throw invalid(FILE, `the file is a package of another title: ${JSON.stringify(content.read.title.name)}`);
+      throw invalid(FILE_FIELD, `the file is a package of another title: ${JSON.stringify(content.read.title.name)}`);
     await checkScriptVariables(store, texts, installer.team_id);
     await checkPreInstallQuery(store, installer, texts.pre_install_query ?? installer.pre_install_query);
     const changes: InstallerChanges = {

@@ -13,7 +13,7 @@ export async function packageSizes({ store }: Pick<Context, "store">): Promise<P
   return sizes;
 }
 
-const NEXT = "delete some (svc software packages delete TITLE), or raise";
+const REMEDY = "delete some (svc software packages delete TITLE), or raise";
 
 /**
  * Throws 413 if the packages of a team, or of all teams, have grown beyond what they may have. Called at the end of the
@@ -29,13 +29,13 @@ export async function checkPackageQuotas(
     if (size > perTeam && size > (before.get(team) ?? 0))
       throw quotaExceeded(
         `with this change, the packages of ${await nameOf(ctx, team)} would have ${binarySizeText(size)}, and may have ` +
-          `${binarySizeText(perTeam)}: ${NEXT} --package-max-per-team`,
+          `${binarySizeText(perTeam)}: ${REMEDY} --package-max-per-team`,
       );
   const ofAll = sum(after);
   if (ofAll > total && ofAll > sum(before))
     throw quotaExceeded(
       `with this change, the packages of all teams would have ${binarySizeText(ofAll)}, and may have ${binarySizeText(total)}: ` +
-        `${NEXT} --package-max-total`,
+        `${REMEDY} --package-max-total`,
     );
 }
 

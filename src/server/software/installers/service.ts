@@ -125,7 +125,7 @@ export interface InstallerChanges {
   readonly labels: readonly TargetLabel[] | null;
 }
 
-const SHOWN = ["self_service", "categories", "display_name"];
+const SHOWN_FIELDS = ["self_service", "categories", "display_name"];
 
 /** Runs in the caller's transaction (`changingPackages`). Without a difference, nothing is written and recorded. */
 export async function updateInstaller(
@@ -159,7 +159,7 @@ export async function updateInstaller(
     await writeLabels(inside, before.id, changes.labels);
   }
   const installer = (await store.softwareInstallers.get(before.id))!;
-  const onlyShown = !labels && names.every((name) => SHOWN.includes(name));
+  const onlyShown = !labels && names.every((name) => SHOWN_FIELDS.includes(name));
   for (const listener of inside.extensions.of(installerListeners))
     await listener.changed(inside, installer, { newFile, onlyShown });
   await recordActivity(inside, "edited_software", await detailsOf(inside, installer, team));

@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 
 const SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 /** Length, type and checksum of a chunk. */
-const AROUND = 12;
+const CHUNK_OVERHEAD = 12;
 
 interface PngSize {
   readonly width: number;
@@ -15,9 +15,9 @@ export function pngSize(bytes: Buffer): PngSize | null {
   if (!bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE)) return null;
   let size: PngSize | null = null;
   let hasPixels = false;
-  for (let at = SIGNATURE.length; at + AROUND <= bytes.length; ) {
+  for (let at = SIGNATURE.length; at + CHUNK_OVERHEAD <= bytes.length; ) {
     const length = bytes.readUInt32BE(at);
-    const end = at + AROUND + length;
+    const end = at + CHUNK_OVERHEAD + length;
     if (end > bytes.length) return null;
     if (bytes.readUInt32BE(end - 4) !== crc32(bytes.subarray(at + 4, end - 4))) return null;
     const type = bytes.toString("latin1", at + 4, at + 8);

@@ -38,10 +38,13 @@ const NEW_VERSION_BYTES = 1_000;
 /** The counts of a version and its title in the scope of a team. */
 const KNOWN_VERSION_BYTES = 200;
 /** The name is in the rows of version, title and counts, and in the indexes by which it is found. */
-const NAMES = 12;
+const COPIES_OF_NAME = 12;
 
 const charactersOf = ({ software }: ReportedVersion): number =>
-  Object.values(software).reduce((sum: number, value: string) => sum + value.length, NAMES * software.name.length);
+  Object.values(software).reduce(
+    (sum: number, value: string) => sum + value.length,
+    COPIES_OF_NAME * software.name.length,
+  );
 
 const bytesOf = ({ version, installed_paths }: SoftwareEntry, isStored: boolean): number =>
   isStored ? KNOWN_VERSION_BYTES : NEW_VERSION_BYTES + charactersOf(version) + (installed_paths[0]?.length ?? 0);

@@ -259,7 +259,7 @@ async function correct(tx: ServerTx, scopes: ReadonlyMap<number, TeamSums>): Pro
       { versions: new Map(versions), titles: new Map(titles) },
     ]),
   );
-  const of = (scope: number): TeamSums => {
+  const sumsIn = (scope: number): TeamSums => {
     const cached = differences.get(scope);
     if (cached) return cached;
     const teamSums = { versions: new Map<number, number>(), titles: new Map<number, number>() };
@@ -267,9 +267,10 @@ async function correct(tx: ServerTx, scopes: ReadonlyMap<number, TeamSums>): Pro
     return teamSums;
   };
   for await (const rows of tx.softwareVersionCounts.pages({}, undefined, ["scope", "software_id", "hosts_count"]))
-    for (const { scope, software_id, hosts_count } of rows) addFlat(of(scope).versions, [software_id, -hosts_count]);
+    for (const { scope, software_id, hosts_count } of rows)
+      addFlat(sumsIn(scope).versions, [software_id, -hosts_count]);
   for await (const rows of tx.softwareTitleCounts.pages({}, undefined, ["scope", "title_id", "hosts_count"]))
-    for (const { scope, title_id, hosts_count } of rows) addFlat(of(scope).titles, [title_id, -hosts_count]);
+    for (const { scope, title_id, hosts_count } of rows) addFlat(sumsIn(scope).titles, [title_id, -hosts_count]);
   for (const [scope, sums] of differences) {
     for (const difference of [...sums.versions.values(), ...sums.titles.values()]) if (difference !== 0) corrected++;
     await addToScope(tx, scope, sums);

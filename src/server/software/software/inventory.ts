@@ -59,7 +59,7 @@ export function softwareChanges(results: DetailResults, ctx: SoftwareContext): S
   const family = platformFamily(ctx.platform, ctx.platformLike);
   const debRules = { source: "deb_packages", isPythonDeb: false };
   const debNames = (): ReadonlySet<string> => {
-    const debs = softwareRows.of(results.get("software_deb"), debRules);
+    const debs = softwareRows.entriesOf(results.get("software_deb"), debRules);
     if (debs === null) return ctx.knownDebNames ?? new Set();
     return new Set(debs.map(({ version }) => version.software.name));
   };
@@ -71,7 +71,7 @@ export function softwareChanges(results: DetailResults, ctx: SoftwareContext): S
   ];
   for (const { name, source } of applying) {
     const isPythonDeb = source === "python_packages" && hasPythonDebs(ctx.platform);
-    const rows = softwareRows.of(results.get(name), { source, isPythonDeb });
+    const rows = softwareRows.entriesOf(results.get(name), { source, isPythonDeb });
     if (rows === null) continue;
     replaced.push(source);
     const debs = isPythonDeb && rows.length > 0 ? debNames() : null;
@@ -83,7 +83,7 @@ export function softwareChanges(results: DetailResults, ctx: SoftwareContext): S
 }
 
 // Increase after changing the rules above, so that unchanged results are parsed again.
-const RULES = "1";
+const RULES_VERSION = "1";
 
 /**
  * A hash of the software results. While it equals that of the last ingest, parsing is skipped. "" if the results
@@ -110,5 +110,5 @@ export function softwareFingerprint(results: DetailResults, platform: string): s
       all += "\x1e";
     }
   }
-  return all === "" ? "" : hash("sha1", `${RULES}\x1d${platform}\x1d${all}`, "base64url");
+  return all === "" ? "" : hash("sha1", `${RULES_VERSION}\x1d${platform}\x1d${all}`, "base64url");
 }

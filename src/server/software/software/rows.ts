@@ -244,7 +244,7 @@ export class SoftwareRows {
   #room = ROWS_MAX;
 
   /** The software in a query's result; null if the query failed. */
-  of(result: DetailResult | undefined, rules: RowRules): readonly SoftwareEntry[] | null {
+  entriesOf(result: DetailResult | undefined, rules: RowRules): readonly SoftwareEntry[] | null {
     const entries = result?.unread === undefined ? null : this.#read(result.unread, this.#kind(rules), result.maxRows);
     if (entries) return entries;
     return result?.ok ? result.rows.flatMap((row) => read(row, rules) ?? []) : null;

@@ -29,7 +29,7 @@ interface RawRequest extends Caller {
 
 const MiB = 1024 * 1024;
 /** Parsing a body up to this size costs no more than refusing it. */
-const SMALL = 1024;
+const SMALL_BYTES = 1024;
 
 export const strangerBodies = {
   plain: limit({
@@ -48,7 +48,7 @@ export const strangerBodies = {
   }),
 };
 /** Milliseconds that decompressing costs for each MiB of its result. */
-const INFLATING = 5;
+const INFLATING_MS_PER_MIB = 5;
 
 export function answer(
   agent: Agent,
@@ -58,8 +58,8 @@ export function answer(
 ): AgentReply | Promise<AgentReply> {
   const { bytes, encoding, ...rest } = request;
   const isPlain = encoding === undefined || encoding === "" || encoding === "identity";
-  if (isPlain && bytes.length <= SMALL && endpoint !== "enroll")
-    return agent.handle(endpoint, { ...rest, body: bytes });
+  if (isPlain && bytes.length <= SMALL_BYTES && endpoint !== "enroll")
+    return agent.replyTo(endpoint, { ...rest, body: bytes });
   const { sender, proved } = agent.senderOf({ first: bytes, encoding, ...rest });
   if (sender.trust === "proved") return serve(agent, services, endpoint, request, bodyCaps[endpoint]);
   const isFamiliar = sender.trust === "familiar";
@@ -111,13 +111,13 @@ function serve(
   cost?: StrangerCost,
 ): AgentReply | Promise<AgentReply> {
   if (encoding === undefined || encoding === "" || encoding === "identity")
-    return agent.handle(endpoint, { ...rest, body: bytes });
+    return agent.replyTo(endpoint, { ...rest, body: bytes });
   const coding = encoding.trim().toLowerCase();
   if (coding !== "gzip" && coding !== "x-gzip") return failure(415, "Content-Encoding must be gzip");
   const since = agent.load.arrival();
   return inflate(bytes, cap).then(
     async (body) => {
-      cost?.charge((body.length / MiB) * INFLATING);
+      cost?.charge((body.length / MiB) * INFLATING_MS_PER_MIB);
       // The inflated bytes are charged to the body budget until the reply is made, like an uncompressed body.
       const { sender, proved } = agent.senderOf({ first: body, encoding: undefined, ...rest });
       const isNamed = sender.trust === "proved" || (proved !== undefined && (await proved) !== null);
@@ -127,7 +127,7 @@ function serve(
       claim.received();
       if (!claim.add(body.length)) return busy;
       try {
-        const handle = () => agent.handle(endpoint, { ...rest, body, since });
+        const handle = () => agent.replyTo(endpoint, { ...rest, body, since });
         return await (cost ? cost.measure(handle) : handle());
       } finally {
         claim.release();

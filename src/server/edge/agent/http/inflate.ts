@@ -5,7 +5,7 @@ export class Oversize extends Error {}
 export class BadGzip extends Error {}
 
 /** Below this size (bytes) a worker thread costs more than inflating synchronously. */
-const SMALL = 4096;
+const SMALL_BYTES = 4096;
 const SMALL_INFLATED = 128 * 1024;
 /** Bodies with a larger limit are measured by streaming before they are inflated. */
 const BUFFERED_MAX = 16 * 1024 * 1024;
@@ -19,7 +19,7 @@ let inflating = 0;
 const waiting: (() => void)[] = [];
 
 export async function inflate(bytes: Buffer, cap: number): Promise<Buffer> {
-  if (bytes.length <= SMALL) {
+  if (bytes.length <= SMALL_BYTES) {
     try {
       return gunzipSync(bytes, { maxOutputLength: Math.min(cap, SMALL_INFLATED) });
     } catch (error) {

@@ -59,7 +59,7 @@ export class LargeBody {
     return this.dropped === "no room" || (this.dropped === "oversize" && !this.#isReadToEnd);
   }
 
-  take(): Buffer {
+  takeBytes(): Buffer {
     this.#claim.received();
     const bytes = Buffer.concat(this.#chunks, this.#size);
     this.#chunks = [];

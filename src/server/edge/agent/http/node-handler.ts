@@ -20,14 +20,14 @@ import { LargeBody } from "./large-body.ts";
 import { createRequestCounts, type RequestCounts } from "./request-counts.ts";
 
 /** A first chunk up to this size needs no limit check: all limits are larger. */
-const SMALL = 8 * 1024;
+const SMALL_BYTES = 8 * 1024;
 
 type NodeHandler = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 /** Handles a request below the agent path prefixes; returns false for other paths. */
 export function agentHandler(agent: Agent, services: Services): NodeHandler {
   const handler = new AgentHandler(agent, services);
-  return (req, res) => handler.handle(req, res);
+  return (req, res) => handler.serve(req, res);
 }
 
 class AgentHandler {
@@ -41,7 +41,7 @@ class AgentHandler {
     this.#counts = createRequestCounts(services);
   }
 
-  handle(req: IncomingMessage, res: ServerResponse): boolean {
+  serve(req: IncomingMessage, res: ServerResponse): boolean {
     const at = endpointAt(req.url ?? "");
     if (at === null) return false;
     const refused = misdirected(at, req.method ?? "", req.headers["dry-run"]);
@@ -61,7 +61,7 @@ class AgentHandler {
     let isRefused = false;
     req.on("data", (chunk: Buffer) => {
       if (isRefused) return;
-      if (large === null && whole === null && chunk.length <= SMALL) {
+      if (large === null && whole === null && chunk.length <= SMALL_BYTES) {
         whole = chunk;
         return;
       }
@@ -105,7 +105,7 @@ class AgentHandler {
       this.#counts.end(endpoint, reply.status, 0);
       return;
     }
-    const replied = this.#reply(req, res, endpoint, large.take());
+    const replied = this.#reply(req, res, endpoint, large.takeBytes());
     if (replied) void replied.then(() => large.release());
     else large.release();
   }

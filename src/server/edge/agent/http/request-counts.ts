@@ -9,7 +9,7 @@ export interface RequestCounts {
   end(endpoint: EndpointName, status: number, started: number): void;
 }
 
-const EVERY = 16;
+const SAMPLED_EVERY = 16;
 const FLUSH_MS = 1_000;
 const outcomes = ["ok", "invalid", "shed", "error"] as const;
 
@@ -31,7 +31,7 @@ export function createRequestCounts({ metrics }: Pick<Services, "metrics">): Req
   }, FLUSH_MS).unref();
 
   return {
-    start: () => (++count % EVERY === 0 ? performance.now() : 0),
+    start: () => (++count % SAMPLED_EVERY === 0 ? performance.now() : 0),
     end(endpoint, status, started) {
       tallies.get(endpoint)![outcomeOf(status)]!++;
       if (started !== 0) seconds.get(endpoint)!.observe((performance.now() - started) / 1000);

@@ -10,7 +10,7 @@ export const UNASKED = hostLimit("unasked_inventory", {
   beyond: "The message is accepted, and its inventory is not stored.",
 });
 /** Cost of a message, however small it is: storing it costs more than its text. */
-const LEAST = 512 * 1024;
+const MIN_COST_BYTES = 512 * 1024;
 
 interface SentMessage {
   readonly row: HostRow;
@@ -19,14 +19,14 @@ interface SentMessage {
 }
 
 /** The share of the interval after which the next inventory is expected: agents and servers have clocks of their own. */
-const EARLIEST = 0.5;
+const EARLIEST_SHARE = 0.5;
 
 function isAsked(row: HostRow, now: number, interval: number): boolean {
   if (row.refetch_requested || row.detail_updated_at === null) return true;
   const critical = row.refetch_critical_queries_until;
   if (critical !== null && Date.parse(critical) > now) return true;
   const since = now - Date.parse(row.detail_updated_at);
-  return since < 0 || since >= EARLIEST * interval;
+  return since < 0 || since >= EARLIEST_SHARE * interval;
 }
 
 /** The hosts whose inventory was not asked for, and is too much. */
@@ -36,7 +36,7 @@ export async function refusedInventories(
 ): Promise<ReadonlySet<number>> {
   const now = services.clock.now();
   const unasked = sent.filter(({ row }) => !isAsked(row, now, services.settings.detail_interval));
-  const amounts = new Map(unasked.map(({ row, length }) => [row.id, Math.max(LEAST, length)]));
+  const amounts = new Map(unasked.map(({ row, length }) => [row.id, Math.max(MIN_COST_BYTES, length)]));
   const granted = await grant(services, UNASKED, amounts, { lock: true });
   return new Set([...amounts].filter(([id, amount]) => granted.get(id)! < amount).map(([id]) => id));
 }

@@ -7,9 +7,9 @@ import type { AgentRow, DetailResult } from "../../../platform/agent-protocol/ro
 import { DETAIL_PREFIX, rowsOf } from "../../../platform/agent-protocol/rows.ts";
 
 /** Shorter results are parsed with the rest. */
-const LARGE = 2048;
-const START = `"${DETAIL_PREFIX}`;
-const MARK = "svc:unread";
+const LARGE_LENGTH = 2048;
+const NAME_START = `"${DETAIL_PREFIX}`;
+const UNREAD_MARK = "svc:unread";
 
 /** The rows of a result as JSON text. */
 export class UnreadRows {
@@ -58,17 +58,17 @@ export function parseSparing(body: string, mayBeLarge: (query: string) => boolea
   const answers = new Map<string, UnreadRows>();
   let rest = "";
   let from = 0;
-  for (let at = body.indexOf(START); at >= 0; at = body.indexOf(START, Math.max(at + 1, from))) {
-    const quote = body.indexOf('"', at + START.length);
+  for (let at = body.indexOf(NAME_START); at >= 0; at = body.indexOf(NAME_START, Math.max(at + 1, from))) {
+    const quote = body.indexOf('"', at + NAME_START.length);
     if (quote < 0 || !body.startsWith(":[{", quote + 1)) continue;
-    if (!mayBeLarge(body.slice(at + START.length, quote))) continue;
+    if (!mayBeLarge(body.slice(at + NAME_START.length, quote))) continue;
     const start = quote + 2;
     const end = guessedEnd(body, start);
-    if (end - start < LARGE) continue;
+    if (end - start < LARGE_LENGTH) continue;
     const name = body.slice(at + 1, quote);
     if (answers.has(name)) return null;
     answers.set(name, new UnreadRows(body.slice(start, end)));
-    rest += `${body.slice(from, start)}"${MARK}"`;
+    rest += `${body.slice(from, start)}"${UNREAD_MARK}"`;
     from = end;
   }
   if (answers.size === 0) return null;
@@ -77,7 +77,7 @@ export function parseSparing(body: string, mayBeLarge: (query: string) => boolea
   if (!value || typeof queries !== "object" || queries === null) return null;
   const byName = queries as Record<string, unknown>;
   for (const [name, rows] of answers) {
-    if (byName[name] !== MARK) return null;
+    if (byName[name] !== UNREAD_MARK) return null;
     byName[name] = rows;
   }
   return value;

@@ -13,8 +13,8 @@ import { teamChoices } from "../teams.ts";
 import { feed } from "./activities/view.ts";
 import { ADD_HOSTS } from "./add-hosts-page.ts";
 
-const LATEST = 10;
-const PLATFORMS = 12;
+const ACTIVITIES_SHOWN = 10;
+const PLATFORMS_SHOWN = 12;
 
 export async function dashboard({ ctx, url }: Visit): Promise<Answer> {
   const { user } = ctx;
@@ -24,7 +24,7 @@ export async function dashboard({ ctx, url }: Visit): Promise<Answer> {
     seesHosts ? call(ctx, hostsApi.summary, { query: { team_id: team } }) : null,
     user.global_role !== null && maySomewhere(user, "activities:list")
       ? call(ctx, activitiesApi.list, {
-          query: { per_page: LATEST, order_key: "id", order_direction: "desc" },
+          query: { per_page: ACTIVITIES_SHOWN, order_key: "id", order_direction: "desc" },
         })
       : null,
     teamChoices(ctx),
@@ -126,7 +126,7 @@ function platformCard(
   total: number,
   team: string | undefined,
 ): Html {
-  const rows = [...platforms].sort((a, b) => b.hosts_count - a.hosts_count).slice(0, PLATFORMS);
+  const rows = [...platforms].sort((a, b) => b.hosts_count - a.hosts_count).slice(0, PLATFORMS_SHOWN);
   return html`<section class="card" aria-labelledby="platforms"><h2 id="platforms">Platforms</h2>
 ${
   rows.length === 0

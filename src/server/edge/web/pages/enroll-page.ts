@@ -18,9 +18,9 @@ import type { Answer, PageContent, Visit } from "../page.ts";
 import { alert } from "../parts.ts";
 import { afterSignIn } from "./device-sign-in.ts";
 
-const SECRET = "enroll_secret";
+const SECRET_PARAM = "enroll_secret";
 
-const secretOf = ({ url }: Visit): string => url.searchParams.get(SECRET) ?? "";
+const secretOf = ({ url }: Visit): string => url.searchParams.get(SECRET_PARAM) ?? "";
 
 export const enrollPage = (visit: Visit): Promise<Answer> =>
   explained(async () => {
@@ -28,7 +28,7 @@ export const enrollPage = (visit: Visit): Promise<Answer> =>
     await requireAppleMdm(ctx);
     const secret = secretOf(visit);
     await teamOfSecret(ctx, secret);
-    return steps(ctx, `/enroll/profile?${new URLSearchParams({ [SECRET]: secret })}`);
+    return steps(ctx, `/enroll/profile?${new URLSearchParams({ [SECRET_PARAM]: secret })}`);
   });
 
 export const downloadProfile = (visit: Visit): Promise<Answer> =>

@@ -8,7 +8,7 @@ import { type Html, html } from "../html.ts";
 import { field, NO_VULNERABILITY_DATA, pageNumber, pager } from "../parts.ts";
 
 export const SOFTWARE_PER_PAGE = 25;
-const SEARCH = "software";
+const SEARCH_PARAM = "software";
 const PAGE_PARAMETER = "software_page";
 
 const responses = {
@@ -59,7 +59,7 @@ ${ordered.map(
 }
 
 export const softwareQuery = (params: URLSearchParams) => ({
-  query: params.get(SEARCH)?.trim() || undefined,
+  query: params.get(SEARCH_PARAM)?.trim() || undefined,
   page: pageNumber(params, PAGE_PARAMETER),
   per_page: SOFTWARE_PER_PAGE,
 });
@@ -93,11 +93,11 @@ export function softwareCard(
   params: URLSearchParams,
   { software, count, meta, vulnerability_data_imported_at }: Software,
 ): Html {
-  const searched = params.get(SEARCH)?.trim() ?? "";
+  const searched = params.get(SEARCH_PARAM)?.trim() ?? "";
   return html`<section class="card" aria-labelledby="software"><div class="head"><h2 id="software">Software</h2><span class="quiet small">${count}${searched !== "" && " found"}</span></div>
 ${
   (count > SOFTWARE_PER_PAGE || searched !== "") &&
-  html`<form class="row" method="get" action="${path}" role="search" aria-label="Software">${field({ name: SEARCH, label: "Search software", type: "search", value: searched, required: false, max: 1024 })}<button class="plain">Search</button></form>`
+  html`<form class="row" method="get" action="${path}" role="search" aria-label="Software">${field({ name: SEARCH_PARAM, label: "Search software", type: "search", value: searched, required: false, max: 1024 })}<button class="plain">Search</button></form>`
 }
 ${
   software.length === 0

@@ -10,7 +10,7 @@ import { CRITICAL_SCORE, type CriticalCves } from "./critical.ts";
 
 /** Hosts that are read at once. */
 const BATCH_SIZE = 100;
-const PAIRS = 1_000;
+const READ_SIZE = 1_000;
 const inOrder = [{ column: "id", direction: "asc" }] as const;
 
 export interface Counts {
@@ -75,11 +75,11 @@ async function addHosts(
 async function correctHosts(tx: ServerTx, tally: Tally, signal: AbortSignal): Promise<number[]> {
   const pending = (await tx.vulnerabilityCountChanges.pick(["id"])).map(({ id }) => id);
   const revisions = new Map<number, number>();
-  for await (const rows of tx.hostSoftware.pages({}, PAIRS, ["id", "revision"]))
+  for await (const rows of tx.hostSoftware.pages({}, READ_SIZE, ["id", "revision"]))
     for (const { id, revision } of rows) revisions.set(id, revision);
   const gone = new Set(tally.counted.ids());
   const others: HostRow[] = [];
-  for await (const rows of tx.hosts.pages({}, PAIRS, ["id", "team_id", "os_version_id"]))
+  for await (const rows of tx.hosts.pages({}, READ_SIZE, ["id", "team_id", "os_version_id"]))
     for (const row of rows) {
       gone.delete(row.id);
       const { id, team_id, os_version_id } = row;
@@ -109,7 +109,7 @@ async function readCves(store: ServerStore, turn: () => Promise<void>): Promise<
   const ids: number[] = [];
   const isCritical: boolean[] = [];
   const placeOf = new Map<string, number>();
-  for await (const rows of store.vulnerabilities.pages({}, PAIRS, ["id", "cve", "cvss_score"])) {
+  for await (const rows of store.vulnerabilities.pages({}, READ_SIZE, ["id", "cve", "cvss_score"])) {
     for (const { id, cve, cvss_score } of rows) {
       placeOf.set(cve, ids.length);
       ids.push(id);
@@ -118,12 +118,12 @@ async function readCves(store: ServerStore, turn: () => Promise<void>): Promise<
     await turn();
   }
   const ofSoftware = new Places(placeOf);
-  for await (const rows of store.softwareCves.pages({}, PAIRS, ["software_id", "cve"])) {
+  for await (const rows of store.softwareCves.pages({}, READ_SIZE, ["software_id", "cve"])) {
     for (const { software_id, cve } of rows) ofSoftware.add(software_id, cve);
     await turn();
   }
   const ofSystems = new Places(placeOf);
-  for await (const rows of store.osCves.pages({}, PAIRS, ["os_version_id", "cve"])) {
+  for await (const rows of store.osCves.pages({}, READ_SIZE, ["os_version_id", "cve"])) {
     for (const { os_version_id, cve } of rows) ofSystems.add(os_version_id, cve);
     await turn();
   }

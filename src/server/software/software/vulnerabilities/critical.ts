@@ -46,7 +46,7 @@ const storedCves = (tx: ServerTx): CriticalCves => ({
 });
 
 /** Hosts whose numbers are corrected in one transaction. */
-const HOSTS = 50;
+const BATCH_SIZE = 50;
 
 /**
  * Counts the critical vulnerabilities of hosts again. The hosts are read in the transaction that writes their numbers;
@@ -58,8 +58,8 @@ export async function correctCritical(
   criticalCves?: CriticalCves,
   signal?: AbortSignal,
 ): Promise<void> {
-  for (let at = 0; at < hostIds.length && !signal?.aborted; at += HOSTS) {
-    const batch = hostIds.slice(at, at + HOSTS);
+  for (let at = 0; at < hostIds.length && !signal?.aborted; at += BATCH_SIZE) {
+    const batch = hostIds.slice(at, at + BATCH_SIZE);
     await store.tx((tx) =>
       storeCritical(tx, batch, clock.iso(), () => countCritical(tx, batch, criticalCves ?? storedCves(tx))),
     );

@@ -13,9 +13,9 @@ import { changeState, type State, stateOf, VULNERABILITY_COUNTS_LOCK } from "./s
 /** For how long differences wait at most while a server counts all hosts. */
 const RECOUNT_TIME = minutes(10);
 /** Counts that are read at once. */
-const READ = 1_000;
+const READ_SIZE = 1_000;
 /** Counts that are corrected in one transaction. */
-const CORRECTED = 100;
+const BATCH_SIZE = 100;
 
 /** Whether all hosts have to be counted: nobody has done so since versions have other vulnerabilities. */
 export const isDue = (state: State | null, now: string): boolean =>
@@ -102,7 +102,11 @@ async function correct(
       if (counts[place]! > 0) add(scope, id, counts[place]!);
       await turn();
     }
-  for await (const rows of store.vulnerabilityCounts.pages({}, READ, ["scope", "vulnerability_id", "hosts_count"])) {
+  for await (const rows of store.vulnerabilityCounts.pages({}, READ_SIZE, [
+    "scope",
+    "vulnerability_id",
+    "hosts_count",
+  ])) {
     for (const { scope, vulnerability_id, hosts_count } of rows) add(scope, vulnerability_id, -hosts_count);
     await turn();
   }
@@ -110,7 +114,7 @@ async function correct(
   for (const [scope, sums] of differences) {
     const others = [...sums].filter(([, difference]) => difference !== 0);
     corrected += others.length;
-    for await (const batch of parts(others, CORRECTED))
+    for await (const batch of parts(others, BATCH_SIZE))
       if (signal.aborted || !(await write((tx) => addToScope(tx, scope, new Map(batch))))) return null;
   }
   return corrected;

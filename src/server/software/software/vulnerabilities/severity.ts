@@ -49,7 +49,7 @@ function worstOf(
 }
 
 /** Versions at once: each may have thousands of vulnerabilities. */
-const VERSIONS = 100;
+const BATCH_SIZE = 100;
 
 /** Corrects all versions, after other data about vulnerabilities was stored. */
 export async function correctSeverities(store: ServerTx, signal?: AbortSignal): Promise<void> {
@@ -58,7 +58,7 @@ export async function correctSeverities(store: ServerTx, signal?: AbortSignal): 
       await store.software.pick(["id"], {
         where: gt("id", last),
         order: [{ column: "id", direction: "asc" }],
-        limit: VERSIONS,
+        limit: BATCH_SIZE,
       })
     ).map(({ id }) => id);
     // The severity decides, too, which vulnerabilities of hosts are critical.

@@ -17,7 +17,7 @@ import type { vulnerabilityFeeds } from "./tables.ts";
 
 type FeedRow = RowOf<typeof vulnerabilityFeeds>;
 
-const BLOBS = "vulnerability-data/";
+const BLOB_PREFIX = "vulnerability-data/";
 const NOTE_EVERY = seconds(2);
 
 /** Imports what has changed. Returns the feeds that could not be imported, with the reason. */
@@ -80,7 +80,7 @@ async function importFeed(services: Services, { source, thread, feed, row, signa
   const version = row.blob === "" ? { etag: "", last_modified: "" } : row;
   const result = await source.read(feed, version, signal, async ({ path, total }) => {
     await set(services, row, { state: "importing", bytes_read: 0, bytes_total: total });
-    imported.blob = `${BLOBS}${feed.name}.${randomBytes(8).toString("hex")}`;
+    imported.blob = `${BLOB_PREFIX}${feed.name}.${randomBytes(8).toString("hex")}`;
     const file = { kind: feed.kind, path, isGzip: feed.path.endsWith(".gz"), digest };
     const parts = filePartsOf(services, { thread, row }, file, (summary) => Object.assign(imported, summary));
     imported.size = (await blobs.put(imported.blob, parts, { maxBytes: FILE_MAX })).size;
@@ -149,7 +149,7 @@ async function removeUnusedFiles({ blobs, store, clock }: Services, rows: readon
   const old = rows.filter(({ name }) => !names.has(name));
   const used = new Set(rows.filter(({ name }) => names.has(name)).map(({ blob }) => blob));
   const unused: string[] = [];
-  for await (const key of blobs.list(BLOBS)) if (!used.has(key)) unused.push(key);
+  for await (const key of blobs.list(BLOB_PREFIX)) if (!used.has(key)) unused.push(key);
   await store.vulnerabilityFeeds.delete(
     and(
       oneOf(

@@ -16,7 +16,7 @@ export interface Feed {
 export const FIRST_YEAR = 2002;
 /** The feed whose changes of the last days replace what the files of years say. */
 export const MODIFIED_FEED = "nvd-modified";
-const MONTHS = 60;
+const MSRC_MONTHS = 60;
 const monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const ecosystems = ["Ubuntu", "Debian", "Red Hat", "Rocky Linux", "AlmaLinux", "Alpine", "PyPI", "npm"];
 
@@ -35,7 +35,7 @@ function nvdFeed(part: string): Feed {
 export function feedsAt(now: number): readonly Feed[] {
   const date = new Date(now);
   const years = Array.from({ length: date.getUTCFullYear() - FIRST_YEAR + 1 }, (_, i) => `${FIRST_YEAR + i}`).reverse();
-  const months = Array.from({ length: MONTHS }, (_, i) => {
+  const months = Array.from({ length: MSRC_MONTHS }, (_, i) => {
     const month = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - i, 1));
     return `${month.getUTCFullYear()}-${monthNames[month.getUTCMonth()]}`;
   });

@@ -14,7 +14,7 @@ import type { Feed } from "./list.ts";
 /** The setting's value for the feeds at their publishers. */
 const PUBLISHERS = "publishers";
 
-const TIMEOUT = hours(1);
+const TIMEOUT_MS = hours(1);
 const META_MAX = 4096;
 export const FILE_MAX = 4 * 1024 * 1024 * 1024;
 
@@ -74,7 +74,7 @@ function webSource(services: Pick<Services, "running" | "dryRun">, urlOf: (feed:
       return inFolder(async (path) => {
         const { status, headers: replied } = await explained(
           fetchVendor(services, urlOf(feed), {
-            timeout: TIMEOUT,
+            timeout: TIMEOUT_MS,
             maxBytes: FILE_MAX,
             headers,
             signal,

@@ -4,7 +4,7 @@ import type { ServerTx } from "../../../platform/core/tables.ts";
 import { and, has, oneOf, type Predicate } from "../../../platform/store/query.ts";
 
 /** Hosts whose lists are in memory at the same time. */
-const HOSTS = 200;
+const BATCH_SIZE = 200;
 /** Reads of hosts for the versions of one batch; each finds at least one more version. */
 const READS_MAX = 40;
 
@@ -98,7 +98,7 @@ export async function allReleases(store: ServerTx, signal: AbortSignal): Promise
   const releases = new CollectedReleases();
   const systems = await releasesBySystem(store);
   if (systems.size === 0) return releases;
-  for await (const hosts of store.hosts.pages({ where: isOn(systems) }, HOSTS, ["id", "os_version_id"])) {
+  for await (const hosts of store.hosts.pages({ where: isOn(systems) }, BATCH_SIZE, ["id", "os_version_id"])) {
     if (signal.aborted) break;
     const systemOf = new Map(hosts.map(({ id, os_version_id }) => [id, os_version_id]));
     const lists = await store.hostSoftware.pick(["id", "software_ids"], { where: oneOf("id", [...systemOf.keys()]) });

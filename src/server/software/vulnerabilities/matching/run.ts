@@ -24,11 +24,11 @@ import { allReleases, releasesOf } from "./releases.ts";
 import type { vulnerabilityMatching } from "./tables.ts";
 
 /** Increased with every change of rules that should be applied to software that was matched before. */
-const RULES = "2";
+const RULES_VERSION = "2";
 /** Versions that are in memory at the same time. */
-const VERSIONS = 200;
+const BATCH_SIZE = 200;
 /** CVEs that are described in one transaction. */
-const DESCRIBED = 100;
+const CVES_PER_TRANSACTION = 100;
 const inOrder = [{ column: "id", direction: "asc" }] as const;
 
 type Pace = Pick<Batch, "signal" | "step">;
@@ -42,7 +42,7 @@ const digest = (text: string): string => createHash("sha256").update(text).diges
 /** Scores and exploits change daily, and are not what software is compared with. */
 const comparedIn = (data: string): string =>
   digest(
-    `${RULES} ${data
+    `${RULES_VERSION} ${data
       .split(" ")
       .filter((blob) => !/\/(?:kev|epss)\./.test(blob))
       .join(" ")}`,
@@ -120,7 +120,7 @@ async function finish({ store, clock }: Services, progress: Progress): Promise<v
 }
 
 const nextVersions = ({ store }: Services, last: number, where = gt("id", last)): Promise<MatchedRow[]> =>
-  store.software.pick(softwareColumns, { where, order: inOrder, limit: VERSIONS });
+  store.software.pick(softwareColumns, { where, order: inOrder, limit: BATCH_SIZE });
 
 const installedPerRelease: ReadonlySet<string> = new Set(["deb_packages", "apk_packages"]);
 
@@ -149,7 +149,7 @@ async function describe(
   const progress = await progressOf(services);
   if (progress === null || progress.described === data) return;
   let changed = 0;
-  for await (const rows of store.vulnerabilities.pages({}, DESCRIBED, ["id", "cve"])) {
+  for await (const rows of store.vulnerabilities.pages({}, CVES_PER_TRANSACTION, ["id", "cve"])) {
     if (signal.aborted) return;
     const details = await comparer.describe(rows.map(({ cve }) => cve));
     changed += await store.tx((tx) => setMetadata(tx, details));

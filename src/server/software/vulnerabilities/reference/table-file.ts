@@ -10,7 +10,7 @@
 // Only the buckets' starts are kept in memory: 4 bytes per 32 records.
 
 const MAGIC = Buffer.from("svcref1\n");
-const HEAD = 6;
+const RECORD_HEAD_BYTES = 6;
 const INDEX_ENTRY = 12;
 const FOOTER = 32;
 const PER_BUCKET = 32;
@@ -86,7 +86,7 @@ export async function* tableFile(entries: AsyncIterable<Entry>): AsyncGenerator<
     const textLength = Buffer.byteLength(text);
     // Names that long, and values that large, are not in any real feed.
     if (nameLength > KEY_MAX || textLength > VALUE_MAX) continue;
-    const length = HEAD + nameLength + textLength;
+    const length = RECORD_HEAD_BYTES + nameLength + textLength;
     const padded = Math.ceil(length / 8) * 8;
     if (used + padded > chunk.length) {
       yield chunk.subarray(0, used);
@@ -95,7 +95,7 @@ export async function* tableFile(entries: AsyncIterable<Entry>): AsyncGenerator<
     }
     chunk.writeUInt16LE(nameLength, used);
     chunk.writeUInt32LE(textLength, used + 2);
-    const nameAt = used + HEAD;
+    const nameAt = used + RECORD_HEAD_BYTES;
     chunk.write(key, nameAt);
     chunk.write(text, nameAt + nameLength);
     chunk.fill(0, used + length, used + padded);
@@ -153,8 +153,8 @@ export async function openTableFile(size: number, read: ReadRange): Promise<Tabl
       for (let at = 0; at < entries.length; at += INDEX_ENTRY) {
         if (entries.readUInt32LE(at) !== hash) continue;
         const bytes = await read(entries.readUInt32LE(at + 4) * 8, entries.readUInt32LE(at + 8));
-        const keyEnd = HEAD + bytes.readUInt16LE(0);
-        if (!bytes.subarray(HEAD, keyEnd).equals(name)) continue;
+        const keyEnd = RECORD_HEAD_BYTES + bytes.readUInt16LE(0);
+        if (!bytes.subarray(RECORD_HEAD_BYTES, keyEnd).equals(name)) continue;
         records.push(JSON.parse(bytes.toString("utf8", keyEnd, keyEnd + bytes.readUInt32LE(2))));
       }
       return records;

@@ -10,14 +10,14 @@ import { type DesiredLabel, labelThings, readLabel } from "./value.ts";
 import { removeNamedLabels, writeLabels } from "./write.ts";
 
 /** Members per read. Each has three numbers. */
-const MEMBERS = 20_000;
+const BATCH_SIZE = 20_000;
 
 async function hostsOf(ctx: Context, labels: readonly LabelRow[]): Promise<Map<number, HostName[]>> {
   const members = new Map<number, number[]>(labels.map(({ id }) => [id, []]));
   if (labels.length === 0) return new Map();
   const where = oneOf("label_id", [...members.keys()]);
   const hosts = new Set<number>();
-  for await (const page of ctx.store.labelMembers.pages({ where }, MEMBERS))
+  for await (const page of ctx.store.labelMembers.pages({ where }, BATCH_SIZE))
     for (const { label_id, host_id } of page) {
       members.get(label_id)!.push(host_id);
       hosts.add(host_id);

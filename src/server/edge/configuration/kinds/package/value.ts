@@ -55,11 +55,11 @@ export interface DesiredPackage {
   readonly icon: Buffer | undefined;
 }
 
-const SCRIPT = /\.(sh|py|ps1)$/i;
+const SCRIPT_NAME = /\.(sh|py|ps1)$/i;
 
 /** Whether the file is a script that the request brings along. */
 export const isOwnScript = (name: string, { slug, url }: PackageValue): boolean =>
-  slug === "" && url === "" && SCRIPT.test(name);
+  slug === "" && url === "" && SCRIPT_NAME.test(name);
 
 export function readPackage(
   _: Context,
@@ -100,8 +100,8 @@ function checkIdentity(name: string, { slug, version, url, sha256, default_categ
     if (problem !== null) throw invalid("url", problem);
     if (hasCredentials(url)) throw invalid("url", "must not contain a user name or password");
   } else if (sha256 === "") throw invalid("sha256", "is required without a url and a slug");
-  else if (!SCRIPT.test(name) && name !== sha256) throw invalid("change.name", "must be the digest of the file");
-  if (url === "" && SCRIPT.test(name) && (name.length > 255 || /[/\\]/.test(name)))
+  else if (!SCRIPT_NAME.test(name) && name !== sha256) throw invalid("change.name", "must be the digest of the file");
+  if (url === "" && SCRIPT_NAME.test(name) && (name.length > 255 || /[/\\]/.test(name)))
     throw invalid("change.name", "must be the name of a file");
 }
 

@@ -73,7 +73,7 @@ export async function writePackages(work: Work, { rows, steps, gone, prepared }:
       const team = scopeOf(work, step.owner);
       if (source === null) return titles.unknown(team);
       const title_id = await titleIdFor(work.ctx.store, source.read.title);
-      titles.take({ team_id: team.team_id, title_id }, step.name);
+      titles.claimTitle({ team_id: team.team_id, title_id }, step.name);
       await write(work.ctx, { step, source, labels, team, title_id });
     });
   }
@@ -99,7 +99,7 @@ class Titles {
     this.#fixed = new Map(packages.filter(({ id }) => !changing.has(id)).map((entry) => [placeOf(entry), entry]));
   }
 
-  take(place: Pick<Installer, "team_id" | "title_id">, name: string): void {
+  claimTitle(place: Pick<Installer, "team_id" | "title_id">, name: string): void {
     const key = placeOf(place);
     const other = this.#taken.get(key) ?? this.#fixed.get(key)?.file_name;
     if (other !== undefined) throw invalid("value", `is of the same software title as the package ${other}`);

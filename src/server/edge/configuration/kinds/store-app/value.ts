@@ -43,7 +43,7 @@ export interface DesiredStoreApp {
   readonly icon: Buffer | undefined;
 }
 
-const MAX = 1_000_000;
+const CONFIGURATION_BYTES_MAX = 1_000_000;
 
 export function readApp(
   _: Context,
@@ -61,7 +61,8 @@ export function readApp(
   )
     throw invalid("change.name", `must be the number of an app in the store, or as 361285480/${storePlatforms[0]}`);
   const bytes = contents.get(input.configuration);
-  if (bytes && bytes.length > MAX) throw invalid("configuration", `is larger than ${MAX} bytes`);
+  if (bytes && bytes.length > CONFIGURATION_BYTES_MAX)
+    throw invalid("configuration", `is larger than ${CONFIGURATION_BYTES_MAX} bytes`);
   const configuration = input.configuration === "" ? "" : bytes && Buffer.from(bytes).toString("utf8");
   return { value: input, adamId, platform: knownPlatform, configuration, icon: readIcon(input, contents) };
 }

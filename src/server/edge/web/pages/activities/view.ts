@@ -106,9 +106,9 @@ function filled(said: string, details: Details, host: Html | null): Html {
   })}`;
 }
 
-const LONGEST = 2_000;
+const DETAIL_MAX = 2_000;
 
 function shown(value: unknown): Html {
   const whole = typeof value === "object" ? JSON.stringify(value) : String(value);
-  return html`<code>${whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole}</code>`;
+  return html`<code>${whole.length > DETAIL_MAX ? `${whole.slice(0, DETAIL_MAX)}…` : whole}</code>`;
 }
