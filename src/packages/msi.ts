@@ -1,5 +1,5 @@
 // Windows Installer packages: the table Property of the database in a compound file.
-import { openCompoundFile } from "./compound-file.ts";
+import { CompoundFile } from "./compound-file.ts";
 import { cleanText, damaged, PackageError, type PackageFile, type PackageInfo, plainName } from "./package.ts";
 
 const POOL_MAX = 4 * 1024 * 1024;
@@ -7,7 +7,7 @@ const DATA_MAX = 64 * 1024 * 1024;
 const PROPERTIES_MAX = 1024 * 1024;
 
 export async function readMsi(file: PackageFile): Promise<PackageInfo> {
-  const database = await openCompoundFile(file);
+  const database = await CompoundFile.open(file);
   if (!database) throw new PackageError("is not a Windows Installer package");
   const streamOf = async (table: string, most: number): Promise<Buffer> => {
     const name = database.names.find((candidate) => plainStreamName(candidate) === `!${table}`);

@@ -1,10 +1,10 @@
 // Pure work in a thread of its own.
 import { threadId } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
-import { startThread, ThreadError, type ThreadOptions } from "../../../src/server/platform/core/concurrency/thread.ts";
+import { Thread, ThreadError, type ThreadOptions } from "../../../src/server/platform/core/concurrency/thread.ts";
 import type { SampleThread } from "../../support/sample.thread.ts";
 
-const start = (options?: ThreadOptions) => startThread<SampleThread>("../../test/support/sample.thread", options);
+const start = (options?: ThreadOptions) => new Thread<SampleThread>("../../test/support/sample.thread", options);
 
 describe("a thread", () => {
   it("answers calls in the order in which their functions end, apart from its owner's thread", async () => {

@@ -19,13 +19,6 @@ export class ThreadError extends Error {
   }
 }
 
-export interface Thread<M extends ThreadMethods> {
-  /** Rejects with `ThreadError` if the function throws, or the thread ends before it has returned. */
-  call<N extends keyof M & string>(method: N, ...args: Parameters<M[N]>): Promise<Awaited<ReturnType<M[N]>>>;
-  /** Ends the thread, whatever it does. Its calls are rejected. */
-  end(): Promise<void>;
-}
-
 export interface ThreadOptions {
   /** Ends the thread when it aborts; calls are rejected with its reason. */
   readonly signal?: AbortSignal;
@@ -42,67 +35,82 @@ interface Waiting {
  * with the first call, and again with the next one after it has ended by itself, without anything that it remembered. It
  * keeps the process running during calls only.
  */
-export function startThread<M extends ThreadMethods>(name: string, options: ThreadOptions = {}): Thread<M> {
-  const { signal, heapMaxMb = HEAP_MAX_MB } = options;
-  const waiting = new Map<number, Waiting>();
-  let worker: Worker | null = null;
-  let calls = 0;
-  let isEnded = false;
+export class Thread<M extends ThreadMethods> {
+  readonly #name: string;
+  readonly #heapMaxMb: number;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = () => void this.#end(this.#signal?.reason);
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | null = null;
+  #calls = 0;
+  #isEnded = false;
 
-  function failAll(error: unknown): void {
-    for (const { reject } of waiting.values()) reject(error);
-    waiting.clear();
+  constructor(name: string, { signal, heapMaxMb = HEAP_MAX_MB }: ThreadOptions = {}) {
+    this.#name = name;
+    this.#heapMaxMb = heapMaxMb;
+    this.#signal = signal;
+    signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  function start(): Worker {
-    const started = new Worker(threadUrl(name), {
+  /** Rejects with `ThreadError` if the function throws, or the thread ends before it has returned. */
+  call<N extends keyof M & string>(method: N, ...args: Parameters<M[N]>): Promise<Awaited<ReturnType<M[N]>>> {
+    return new Promise((resolve, reject) => {
+      this.#signal?.throwIfAborted();
+      if (this.#isEnded) throw endedError(this.#name);
+      this.#worker ??= this.#start();
+      const id = ++this.#calls;
+      this.#worker.postMessage({ id, method, args } satisfies ThreadCall);
+      this.#worker.ref();
+      this.#waiting.set(id, { resolve, reject });
+    });
+  }
+
+  /** Ends the thread, whatever it does. Its calls are rejected. */
+  end(): Promise<void> {
+    return this.#end(endedError(this.#name));
+  }
+
+  #start(): Worker {
+    const name = this.#name;
+    const worker = new Worker(threadUrl(name), {
       name,
-      resourceLimits: { maxOldGenerationSizeMb: heapMaxMb },
+      resourceLimits: { maxOldGenerationSizeMb: this.#heapMaxMb },
     });
-    started.on("message", (reply: ThreadReply) => {
-      const caller = waiting.get(reply.id);
-      waiting.delete(reply.id);
-      if (waiting.size === 0) started.unref();
-      if ("failure" in reply) caller?.reject(new ThreadError(reply.failure));
-      else caller?.resolve(reply.result as never);
-    });
+    worker.on("message", (reply: ThreadReply) => this.#settle(worker, reply));
     let cause: Error | null = null;
-    started.on("error", (error) => {
+    worker.on("error", (error) => {
       cause = error;
     });
-    started.on("exit", (code) => {
-      if (worker !== started) return;
-      worker = null;
+    worker.on("exit", (code) => {
+      if (this.#worker !== worker) return;
+      this.#worker = null;
       const message = `the thread ${name} has ended: ${cause?.message ?? `exit code ${code}`}`;
-      failAll(new ThreadError({ kind: "", message, stack: cause?.stack }));
+      this.#rejectAll(new ThreadError({ kind: "", message, stack: cause?.stack }));
     });
-    return started;
+    return worker;
   }
 
-  async function end(reason: unknown): Promise<void> {
-    isEnded = true;
-    signal?.removeEventListener("abort", abort);
-    const running = worker;
-    worker = null;
-    failAll(reason);
-    await running?.terminate();
+  #settle(worker: Worker, reply: ThreadReply): void {
+    const caller = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    if (this.#waiting.size === 0) worker.unref();
+    if ("failure" in reply) caller?.reject(new ThreadError(reply.failure));
+    else caller?.resolve(reply.result as never);
   }
-  const abort = () => void end(signal?.reason);
-  signal?.addEventListener("abort", abort, { once: true });
 
-  return {
-    call: (method, ...args) =>
-      new Promise((resolve, reject) => {
-        signal?.throwIfAborted();
-        if (isEnded) throw endedError(name);
-        worker ??= start();
-        const id = ++calls;
-        worker.postMessage({ id, method, args } satisfies ThreadCall);
-        worker.ref();
-        waiting.set(id, { resolve, reject });
-      }),
-    end: () => end(endedError(name)),
-  };
+  async #end(reason: unknown): Promise<void> {
+    this.#isEnded = true;
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    const worker = this.#worker;
+    this.#worker = null;
+    this.#rejectAll(reason);
+    await worker?.terminate();
+  }
+
+  #rejectAll(error: unknown): void {
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
 }
 
 const endedError = (name: string): ThreadError =>

@@ -2,7 +2,7 @@
 import { DRY_RUN } from "../../../../api/dry-run.ts";
 import { isMask, MASK } from "../../../../api/fields.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
-import { startTrial } from "../../store/trial.ts";
+import { Trial } from "../../store/trial.ts";
 import type { Context } from "../context.ts";
 import { badRequest, cannotDryRun, overloaded } from "../errors.ts";
 import { createMetrics } from "../logging/metrics.ts";
@@ -50,7 +50,7 @@ export async function dryRun(ctx: Context, work: (inside: Context) => Promise<un
 }
 
 async function once(ctx: Context, work: (inside: Context) => Promise<unknown>) {
-  const trial = startTrial(ctx.store);
+  const trial = new Trial(ctx.store);
   const unchecked = new Set<string>();
   const inside: Context = {
     ...ctx,

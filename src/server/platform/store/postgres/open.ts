@@ -6,7 +6,7 @@ import { type Collections, type Store, StoreUnavailable, type Tables, type Tx, t
 import type { Table } from "../table.ts";
 import { postgresAdmin } from "./admin.ts";
 import { layoutsByName, PgCollection } from "./collections.ts";
-import { lead } from "./connection/lead.ts";
+import { Candidacy } from "./connection/lead.ts";
 import { Listening } from "./connection/listen.ts";
 import { connectClient, createPool, destroy, type PoolLog, StatementNames } from "./connection/pool.ts";
 import { lockNumber, poolRunner, type Runner, readTogether, transaction } from "./connection/runner.ts";
@@ -64,7 +64,7 @@ export async function openPostgres<S extends Tables>(options: PostgresOptions<S>
   const on = lazyCollections(tables, (key, runner: Runner) => new PgCollection(layouts[key]!, layoutOf, runner));
   const runner = poolRunner(context);
   const listening = new Listening(url, log, watchdog);
-  const leads = new Set<() => Promise<void>>();
+  const candidacies = new Set<Candidacy>();
   let closing: Promise<void> | undefined;
 
   const tx = async <R>(
@@ -110,11 +110,11 @@ export async function openPostgres<S extends Tables>(options: PostgresOptions<S>
         throw translate(error, context.constraints);
       }),
     async lead(name: string, onElected: (lost: AbortSignal) => Promise<void>) {
-      const end = lead({ url, name, log, everyMs: options.leadEveryMs ?? 3_000, watchdog }, onElected);
-      leads.add(end);
+      const candidacy = new Candidacy({ url, name, log, everyMs: options.leadEveryMs ?? 3_000, watchdog }, onElected);
+      candidacies.add(candidacy);
       return async () => {
-        leads.delete(end);
-        await end();
+        candidacies.delete(candidacy);
+        await candidacy.stop();
       };
     },
     async check() {
@@ -133,7 +133,7 @@ export async function openPostgres<S extends Tables>(options: PostgresOptions<S>
     }),
     close() {
       closing ??= (async () => {
-        await Promise.all([...leads].map((end) => end()));
+        await Promise.all([...candidacies].map((candidacy) => candidacy.stop()));
         listening.close();
         await pool.end();
         watchdog.close();

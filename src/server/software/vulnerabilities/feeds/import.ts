@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { seconds } from "../../../platform/core/clock.ts";
 import { ahead } from "../../../platform/core/concurrency/parts.ts";
-import { startThread, type Thread, ThreadError } from "../../../platform/core/concurrency/thread.ts";
+import { Thread, ThreadError } from "../../../platform/core/concurrency/thread.ts";
 import type { Services } from "../../../platform/core/context.ts";
 import { and, eq, not, oneOf } from "../../../platform/store/query.ts";
 import { StoreUnavailable } from "../../../platform/store/store.ts";
@@ -33,7 +33,7 @@ export async function importFeeds(services: Services, signal: AbortSignal): Prom
   const rows = new Map((await store.vulnerabilityFeeds.list()).map((row) => [row.name, row]));
   await removeUnusedFiles(services, [...rows.values()]);
   const failed: string[] = [];
-  const thread = startThread<FeedThread>("software/vulnerabilities/feeds/feeds.thread", { signal });
+  const thread = new Thread<FeedThread>("software/vulnerabilities/feeds/feeds.thread", { signal });
   try {
     for (const feed of feeds) {
       if (signal.aborted) return failed;

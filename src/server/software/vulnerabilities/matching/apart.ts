@@ -1,5 +1,5 @@
 // A comparer in a thread of its own.
-import { startThread } from "../../../platform/core/concurrency/thread.ts";
+import { Thread } from "../../../platform/core/concurrency/thread.ts";
 import type { Services } from "../../../platform/core/context.ts";
 import { localPlaces, type Source } from "../reference/sources.ts";
 import type { CompareThread, PlacedSource } from "./compare.thread.ts";
@@ -12,7 +12,7 @@ interface ComparerApart extends Comparer {
 
 /** The thread starts with the first comparison, and ends when the signal aborts. */
 export function comparerApart(services: Services, sources: readonly Source[], signal: AbortSignal): ComparerApart {
-  const thread = startThread<CompareThread>("software/vulnerabilities/matching/compare.thread", { signal });
+  const thread = new Thread<CompareThread>("software/vulnerabilities/matching/compare.thread", { signal });
   const places = localPlaces(services);
   let opening: Promise<void> | null = null;
 

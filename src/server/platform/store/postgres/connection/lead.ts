@@ -14,28 +14,34 @@ interface LeadOptions {
   readonly watchdog: Watchdog;
 }
 
-/**
- * Calls `onElected` each time this server becomes the leader. The returned function stops this and waits until
- * `onElected` has returned.
- */
-export function lead(
-  { url, name, log, everyMs, watchdog }: LeadOptions,
-  onElected: (lost: AbortSignal) => Promise<void>,
-): () => Promise<void> {
-  const stop = new AbortController();
-  const running = campaign();
-  return async () => {
-    stop.abort();
-    await running;
-  };
+/** Calls `onElected` each time this server becomes the leader, until it is stopped. */
+export class Candidacy {
+  readonly #options: LeadOptions;
+  readonly #onElected: (lost: AbortSignal) => Promise<void>;
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<void>;
 
-  async function campaign(): Promise<void> {
+  constructor(options: LeadOptions, onElected: (lost: AbortSignal) => Promise<void>) {
+    this.#options = options;
+    this.#onElected = onElected;
+    this.#running = this.#run();
+  }
+
+  /** Resolves when `onElected` has returned. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { url, name, log, everyMs, watchdog } = this.#options;
+    const { signal } = this.#stopping;
     let candidate: pg.Client | null = null;
-    while (!stop.signal.aborted) {
+    while (!signal.aborted) {
       try {
         candidate ??= await connectClient(url, { watchdog });
-        if (await elected(candidate)) {
-          await reign(candidate);
+        if (await this.#isElected(candidate)) {
+          await this.#lead(candidate);
           candidate = null;
         }
       } catch (error) {
@@ -44,39 +50,42 @@ export function lead(
         candidate = null;
       }
       // Pauses even if the leader's work returned immediately, so that the loop does not spin.
-      await pause(everyMs * (0.75 + Math.random() / 2), stop.signal);
+      await pause(everyMs * (0.75 + Math.random() / 2), signal);
     }
     if (candidate) destroy(candidate);
   }
 
-  async function elected(candidate: pg.Client): Promise<boolean> {
+  async #isElected(candidate: pg.Client): Promise<boolean> {
     const { rows } = await candidate.query<{ held: boolean }>(
-      `SELECT pg_try_advisory_lock(${lockNumber(`lead ${name}`)}) AS held`,
+      `SELECT pg_try_advisory_lock(${lockNumber(`lead ${this.#options.name}`)}) AS held`,
     );
     return rows[0]?.held === true;
   }
 
-  async function reign(client: pg.Client): Promise<void> {
+  async #lead(client: pg.Client): Promise<void> {
+    const { name, log, everyMs } = this.#options;
+    const { signal } = this.#stopping;
     const lost = new AbortController();
     const lose = () => lost.abort();
     client.on("end", lose);
     client.on("error", lose);
-    stop.signal.addEventListener("abort", lose, { once: true });
-    const proof = setInterval(() => void prove(client, lose), everyMs);
+    signal.addEventListener("abort", lose, { once: true });
+    const proof = setInterval(() => void this.#prove(client, lose), everyMs);
     try {
-      if (stop.signal.aborted) lose();
-      await onElected(lost.signal);
+      if (signal.aborted) lose();
+      await this.#onElected(lost.signal);
     } catch (error) {
       log?.warn({ err: error, name }, "the leader's work failed");
     } finally {
       clearInterval(proof);
-      stop.signal.removeEventListener("abort", lose);
+      signal.removeEventListener("abort", lose);
       destroy(client);
     }
   }
 
-  async function prove(client: pg.Client, lose: () => void): Promise<void> {
-    const late = setTimeout(lose, everyMs);
+  /** Checks that the session is alive. */
+  async #prove(client: pg.Client, lose: () => void): Promise<void> {
+    const late = setTimeout(lose, this.#options.everyMs);
     await client.query("SELECT 1").catch(lose);
     clearTimeout(late);
   }
