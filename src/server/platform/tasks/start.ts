@@ -21,82 +21,109 @@ export async function startTasks(
   services: Services,
   kinds: readonly AnyTaskKind[],
 ): Promise<{ stop(): Promise<void> }> {
-  const { store, log } = services;
-  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
-  const stopping = new AbortController();
-  const running = new Map<Promise<unknown>, string>();
-  let looking: Promise<void> | null = null;
-  let again = false;
+  const runner = new TaskRunner(services, kinds);
+  await runner.start();
+  return runner;
+}
 
-  const countOf = (kind: string) => [...running.values()].filter((name) => name === kind).length;
-  const waiting = () =>
-    and(
-      oneOf("state", ["queued", "running"]),
-      isFree(services),
-      or(isNull("retry_at"), lte("retry_at", services.clock.iso()), gt("retry_at", latestRetry())),
-    );
-  /** A later time was written while the clock was wrong. */
-  const latestRetry = () => isoAt(services.clock.now() + 2 * PAUSE_MAX);
+class TaskRunner {
+  readonly #services: Services;
+  readonly #kindsByName: ReadonlyMap<string, AnyTaskKind>;
+  readonly #stopping = new AbortController();
+  /** The kinds of the tasks that this server runs. */
+  readonly #running = new Map<Promise<unknown>, string>();
+  #looking: Promise<void> | null = null;
+  #mustLookAgain = false;
+  #timer: NodeJS.Timeout | undefined;
+  #unlisten = async () => {};
 
-  async function startFree(): Promise<void> {
-    const tasks = await store.tasks.pick(["id", "kind"], {
-      where: waiting(),
-      order: [{ column: "id", direction: "asc" }],
-      limit: 100,
-    });
-    for (const { id, kind: name } of tasks) {
-      if (stopping.signal.aborted || running.size >= MAX_CONCURRENT) return;
-      const kind = byName.get(name);
-      if (!kind || countOf(name) >= MAX_CONCURRENT_PER_KIND) continue;
-      const lease = newLease(services);
-      const set = { state: "running", retry_at: null, ...lease } as const;
-      if ((await store.tasks.update({ where: and(eq("id", id), waiting()), set })) === 0) continue;
-      await store.tasks.update({
-        where: and(eq("id", id), isNull("started_at")),
-        set: { started_at: services.clock.iso() },
-      });
-      const row = await store.tasks.get(id);
-      if (!row || row.runner !== lease.runner) continue;
-      const work = carryOut(serviceContext(services), kind, { ...row, ...lease }, stopping.signal)
-        .catch((err: unknown) => log.error({ err, task: id }, "the outcome of a task could not be stored"))
-        .finally(() => {
-          running.delete(work);
-          look();
-        });
-      running.set(work, name);
-    }
+  constructor(services: Services, kinds: readonly AnyTaskKind[]) {
+    this.#services = services;
+    this.#kindsByName = new Map(kinds.map((kind) => [kind.name, kind]));
   }
 
-  function look(): void {
-    if (stopping.signal.aborted) return;
-    if (looking) {
-      again = true;
+  async start(): Promise<void> {
+    const { store } = this.#services;
+    if (isAlone(this.#services)) await store.tasks.update({ where: not(isNull("runner_until")), set: noLease });
+    const look = () => this.#look();
+    this.#unlisten = await store.listen(channels.tasks, look, look);
+    // Real time: the injected clock decides which tasks are due, not how often to look.
+    this.#timer = setInterval(look, LOOK_EVERY).unref();
+    look();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    clearInterval(this.#timer);
+    await this.#unlisten();
+    await this.#looking;
+    await Promise.all(this.#running.keys());
+  }
+
+  #look(): void {
+    if (this.#stopping.signal.aborted) return;
+    if (this.#looking) {
+      this.#mustLookAgain = true;
       return;
     }
-    looking = startFree()
-      .catch((err: unknown) => log.warn({ err }, "tasks could not be read; the server retries shortly"))
+    this.#looking = this.#startFree()
+      .catch((err: unknown) => this.#services.log.warn({ err }, "tasks could not be read; the server retries shortly"))
       .finally(() => {
-        looking = null;
-        if (again) {
-          again = false;
-          look();
+        this.#looking = null;
+        if (this.#mustLookAgain) {
+          this.#mustLookAgain = false;
+          this.#look();
         }
       });
   }
 
-  if (isAlone(services)) await store.tasks.update({ where: not(isNull("runner_until")), set: noLease });
-  const unlisten = await store.listen(channels.tasks, look, look);
-  // Real time: the injected clock decides which tasks are due, not how often to look.
-  const timer = setInterval(look, LOOK_EVERY);
-  timer.unref();
-  look();
-  return {
-    async stop() {
-      stopping.abort();
-      clearInterval(timer);
-      await unlisten();
-      await looking;
-      await Promise.all(running.keys());
-    },
-  };
+  async #startFree(): Promise<void> {
+    const tasks = await this.#services.store.tasks.pick(["id", "kind"], {
+      where: this.#isWaiting(),
+      order: [{ column: "id", direction: "asc" }],
+      limit: 100,
+    });
+    for (const { id, kind: name } of tasks) {
+      if (this.#stopping.signal.aborted || this.#running.size >= MAX_CONCURRENT) return;
+      const kind = this.#kindsByName.get(name);
+      if (kind && this.#countRunning(name) < MAX_CONCURRENT_PER_KIND) await this.#startTask(id, kind);
+    }
+  }
+
+  /** Nothing happens if another server has started it. */
+  async #startTask(id: number, kind: AnyTaskKind): Promise<void> {
+    const services = this.#services;
+    const { store, clock, log } = services;
+    const lease = newLease(services);
+    const set = { state: "running", retry_at: null, ...lease } as const;
+    if ((await store.tasks.update({ where: and(eq("id", id), this.#isWaiting()), set })) === 0) return;
+    await store.tasks.update({
+      where: and(eq("id", id), isNull("started_at")),
+      set: { started_at: clock.iso() },
+    });
+    const row = await store.tasks.get(id);
+    if (!row || row.runner !== lease.runner) return;
+    const work = carryOut(serviceContext(services), kind, { ...row, ...lease }, this.#stopping.signal)
+      .catch((err: unknown) => log.error({ err, task: id }, "the outcome of a task could not be stored"))
+      .finally(() => {
+        this.#running.delete(work);
+        this.#look();
+      });
+    this.#running.set(work, kind.name);
+  }
+
+  #isWaiting() {
+    const now = this.#services.clock.now();
+    // A later time was written while the clock was wrong.
+    const latestRetry = isoAt(now + 2 * PAUSE_MAX);
+    return and(
+      oneOf("state", ["queued", "running"]),
+      isFree(this.#services),
+      or(isNull("retry_at"), lte("retry_at", isoAt(now)), gt("retry_at", latestRetry)),
+    );
+  }
+
+  #countRunning(kind: string): number {
+    return [...this.#running.values()].filter((name) => name === kind).length;
+  }
 }

@@ -36,32 +36,6 @@ export interface NewEnrollmentToken {
   readonly seconds: number;
 }
 
-/** Names are those of the API, such as `enterprises/LC1/devices/2`. All calls may throw `AndroidError`. */
-export interface AndroidClient {
-  readonly projectId: string;
-  signUp(callbackUrl: string): Promise<{ name: string; url: string }>;
-  /** Returns the name of the enterprise. */
-  createEnterprise(signUpName: string, enterpriseToken: string, enterprise: Json): Promise<string>;
-  deleteEnterprise(name: string): Promise<void>;
-  /** Returns the version that devices report once they have applied it. */
-  setPolicy(name: string, policy: Json): Promise<number>;
-  deletePolicy(name: string): Promise<void>;
-  createToken(enterprise: string, token: NewEnrollmentToken): Promise<z.output<typeof EnrollmentToken>>;
-  /** Returns the name of the app. */
-  createWebApp(enterprise: string, app: Json): Promise<string>;
-  /** What the store says of an app. */
-  application(name: string): Promise<z.output<typeof Application>>;
-  /** What the API knows of the device, in its own words. */
-  device(name: string): Promise<Json>;
-  setPolicyOfDevice(name: string, policyName: string): Promise<void>;
-  /** The device leaves; one without a work profile loses all its data. */
-  deleteDevice(name: string): Promise<void>;
-  /** Returns the name of the operation. */
-  issueCommand(device: string, command: Json): Promise<string>;
-  /** What became of a command, in the API's own words. */
-  operation(name: string): Promise<Json>;
-}
-
 type Deps = Pick<Services, "running" | "dryRun" | "settings" | "clock">;
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
@@ -70,22 +44,104 @@ const TIMEOUT = 30_000;
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** 400 that names the setting if there is no service account. */
-export const androidClient = (services: Deps): AndroidClient => clientOf(services, requireAccount(services));
+export const androidClient = (services: Deps): AndroidClient => new AndroidClient(services, requireAccount(services));
 
-function clientOf(services: Deps, account: ServiceAccount): AndroidClient {
-  const base = services.settings.android_management_url.replace(/\/+$/, "");
+interface CallInput {
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Json;
+}
 
-  async function call<T>(
-    schema: z.ZodType<T>,
-    method: Method,
-    path: string,
-    { query = {}, body }: { query?: Record<string, string>; body?: Json } = {},
-  ): Promise<T> {
-    const parameters = new URLSearchParams(query).toString();
-    const url = `${base}/${path}${parameters && `?${parameters}`}`;
+/** Names are those of the API, such as `enterprises/LC1/devices/2`. All calls may throw `AndroidError`. */
+export class AndroidClient {
+  readonly #services: Deps;
+  readonly #account: ServiceAccount;
+  readonly #base: string;
+
+  constructor(services: Deps, account: ServiceAccount) {
+    this.#services = services;
+    this.#account = account;
+    this.#base = services.settings.android_management_url.replace(/\/+$/, "");
+  }
+
+  get projectId(): string {
+    return this.#account.projectId;
+  }
+
+  signUp(callbackUrl: string): Promise<z.output<typeof SignUp>> {
+    return this.#call(SignUp, "POST", "signupUrls", { query: { projectId: this.projectId, callbackUrl } });
+  }
+
+  /** Returns the name of the enterprise. */
+  async createEnterprise(signupUrlName: string, enterpriseToken: string, enterprise: Json): Promise<string> {
+    const query = { projectId: this.projectId, signupUrlName, enterpriseToken };
+    return (await this.#call(Named, "POST", "enterprises", { query, body: enterprise })).name;
+  }
+
+  async deleteEnterprise(name: string): Promise<void> {
+    await this.#call(Done, "DELETE", name);
+  }
+
+  /** Returns the version that devices report once they have applied it. */
+  async setPolicy(name: string, policy: Json): Promise<number> {
+    return (await this.#call(Policy, "PATCH", name, { body: policy })).version;
+  }
+
+  async deletePolicy(name: string): Promise<void> {
+    await this.#call(Done, "DELETE", name);
+  }
+
+  createToken(enterprise: string, token: NewEnrollmentToken): Promise<z.output<typeof EnrollmentToken>> {
+    const { policyName, additionalData, isPersonal, seconds } = token;
+    return this.#call(EnrollmentToken, "POST", `${enterprise}/enrollmentTokens`, {
+      body: {
+        policyName,
+        additionalData,
+        duration: `${seconds}s`,
+        allowPersonalUsage: isPersonal ? "PERSONAL_USAGE_ALLOWED" : "PERSONAL_USAGE_DISALLOWED",
+      },
+    });
+  }
+
+  /** Returns the name of the app. */
+  async createWebApp(enterprise: string, app: Json): Promise<string> {
+    return (await this.#call(Named, "POST", `${enterprise}/webApps`, { body: app })).name;
+  }
+
+  /** What the store says of an app. */
+  application(name: string): Promise<z.output<typeof Application>> {
+    return this.#call(Application, "GET", name);
+  }
+
+  /** What the API knows of the device, in its own words. */
+  device(name: string): Promise<Json> {
+    return this.#call(Any, "GET", name);
+  }
+
+  async setPolicyOfDevice(name: string, policyName: string): Promise<void> {
+    await this.#call(Done, "PATCH", name, { query: { updateMask: "policyName" }, body: { policyName } });
+  }
+
+  /** The device leaves; one without a work profile loses all its data. */
+  async deleteDevice(name: string): Promise<void> {
+    await this.#call(Done, "DELETE", name);
+  }
+
+  /** Returns the name of the operation. */
+  async issueCommand(device: string, command: Json): Promise<string> {
+    return (await this.#call(Named, "POST", `${device}:issueCommand`, { body: command })).name;
+  }
+
+  /** What became of a command, in the API's own words. */
+  operation(name: string): Promise<Json> {
+    return this.#call(Any, "GET", name);
+  }
+
+  async #call<T>(schema: z.ZodType<T>, method: Method, path: string, input: CallInput = {}): Promise<T> {
+    const parameters = new URLSearchParams(input.query ?? {}).toString();
+    const url = `${this.#base}/${path}${parameters && `?${parameters}`}`;
     for (let attempt = 1; ; attempt++) {
-      const reply = await send(url, method, body);
-      if (reply.status === 401) forgetToken(services, account);
+      const reply = await this.#send(url, method, input.body);
+      if (reply.status === 401) forgetToken(this.#services, this.#account);
       if (reply.status === 401 && attempt === 1) continue;
       if (reply.status !== 200) throw problemOf(reply, SERVICE);
       const parsed = schema.safeParse(jsonOf(reply));
@@ -94,12 +150,12 @@ function clientOf(services: Deps, account: ServiceAccount): AndroidClient {
     }
   }
 
-  async function send(url: string, method: Method, body: Json | undefined): Promise<OutboundReply> {
+  async #send(url: string, method: Method, body: Json | undefined): Promise<OutboundReply> {
     try {
-      return await fetchVendor(services, url, {
+      return await fetchVendor(this.#services, url, {
         method,
         headers: {
-          authorization: `Bearer ${await accessToken(services, account)}`,
+          authorization: `Bearer ${await accessToken(this.#services, this.#account)}`,
           ...(body && { "content-type": "application/json" }),
         },
         ...(body && { body: JSON.stringify(body) }),
@@ -111,34 +167,4 @@ function clientOf(services: Deps, account: ServiceAccount): AndroidClient {
       throw error;
     }
   }
-
-  return {
-    projectId: account.projectId,
-    signUp: (callbackUrl) =>
-      call(SignUp, "POST", "signupUrls", { query: { projectId: account.projectId, callbackUrl } }),
-    async createEnterprise(signupUrlName, enterpriseToken, body) {
-      const query = { projectId: account.projectId, signupUrlName, enterpriseToken };
-      return (await call(Named, "POST", "enterprises", { query, body })).name;
-    },
-    deleteEnterprise: async (name) => void (await call(Done, "DELETE", name)),
-    setPolicy: async (name, body) => (await call(Policy, "PATCH", name, { body })).version,
-    deletePolicy: async (name) => void (await call(Done, "DELETE", name)),
-    createToken: (enterprise, { policyName, additionalData, isPersonal, seconds }) =>
-      call(EnrollmentToken, "POST", `${enterprise}/enrollmentTokens`, {
-        body: {
-          policyName,
-          additionalData,
-          duration: `${seconds}s`,
-          allowPersonalUsage: isPersonal ? "PERSONAL_USAGE_ALLOWED" : "PERSONAL_USAGE_DISALLOWED",
-        },
-      }),
-    createWebApp: async (enterprise, body) => (await call(Named, "POST", `${enterprise}/webApps`, { body })).name,
-    application: (name) => call(Application, "GET", name),
-    device: (name) => call(Any, "GET", name),
-    setPolicyOfDevice: async (name, policyName) =>
-      void (await call(Done, "PATCH", name, { query: { updateMask: "policyName" }, body: { policyName } })),
-    deleteDevice: async (name) => void (await call(Done, "DELETE", name)),
-    issueCommand: async (device, body) => (await call(Named, "POST", `${device}:issueCommand`, { body })).name,
-    operation: (name) => call(Any, "GET", name),
-  };
 }

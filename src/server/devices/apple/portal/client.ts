@@ -74,62 +74,79 @@ export const BATCH_SIZE = 1000;
 const MAX_BYTES = 16 * 1024 * 1024;
 const TIMEOUT = 30_000;
 
+type Method = "GET" | "POST" | "PUT";
 type Deps = Pick<Services, "running" | "dryRun" | "settings" | "clock" | "random">;
 
 /** Session tokens, by access token. They last some minutes, and every server opens its own. */
 const sessions = part("portal sessions", () => new Map<string, string>());
 
-export interface PortalClient {
-  account(): Promise<PortalAccount>;
-  /** All devices, page by page. */
-  devices(cursor: string): Promise<PortalPage>;
-  /** What has changed since the cursor. */
-  changes(cursor: string): Promise<PortalPage>;
-  /** Returns the portal's id of the profile. */
-  defineProfile(profile: Readonly<Record<string, unknown>>): Promise<string>;
-  assign(profileUuid: string, serials: readonly string[]): Promise<Assignment>;
-  /** Gives the devices up for good: they leave the organization's portal. */
-  disown(serials: readonly string[]): Promise<ReadonlyMap<string, string>>;
-}
+export class PortalClient {
+  readonly #services: Deps;
+  readonly #credentials: OauthCredentials;
+  readonly #base: string;
+  readonly #sessions: Map<string, string>;
 
-export function portalClient(services: Deps, credentials: OauthCredentials): PortalClient {
-  const base = services.settings.dep_url.replace(/\/+$/, "");
-  const held = services.running.of(sessions);
-
-  async function openSession(): Promise<string> {
-    const url = `${base}/session`;
-    const authorization = oauthHeader(credentials, {
-      method: "GET",
-      url,
-      nonce: services.random.token(16),
-      timestamp: Math.floor(services.clock.now() / 1000),
-    });
-    const reply = await send(services, url, { headers: { ...protocol, authorization } });
-    if (reply.status !== 200) throw problemOf(reply, "session");
-    const parsed = z.object({ auth_session_token: z.string().min(1).max(8192) }).safeParse(jsonOf(reply));
-    if (!parsed.success) throw new PortalError("unreachable", "the portal opened no session");
-    return parsed.data.auth_session_token;
+  constructor(services: Deps, credentials: OauthCredentials) {
+    this.#services = services;
+    this.#credentials = credentials;
+    this.#base = services.settings.dep_url.replace(/\/+$/, "");
+    this.#sessions = services.running.of(sessions);
   }
 
-  async function call<T>(
-    schema: z.ZodType<T>,
-    method: "GET" | "POST" | "PUT",
-    path: string,
-    body?: unknown,
-  ): Promise<T> {
+  account(): Promise<PortalAccount> {
+    return this.#call(Account, "GET", "/account");
+  }
+
+  /** All devices, page by page. */
+  devices(cursor: string): Promise<PortalPage> {
+    return this.#page("/server/devices", cursor);
+  }
+
+  /** What has changed since the cursor. */
+  changes(cursor: string): Promise<PortalPage> {
+    return this.#page("/devices/sync", cursor);
+  }
+
+  /** Returns the portal's id of the profile. */
+  async defineProfile(profile: Readonly<Record<string, unknown>>): Promise<string> {
+    return (await this.#call(Defined, "POST", "/profile", profile)).profile_uuid;
+  }
+
+  async assign(profileUuid: string, serials: readonly string[]): Promise<Assignment> {
+    const assignment = { profile_uuid: profileUuid, devices: serials };
+    const { devices, retry_after_seconds } = await this.#call(Assigned, "PUT", "/profile/devices", assignment);
+    const seconds = Number(retry_after_seconds ?? Number.NaN);
+    return {
+      responses: new Map(Object.entries(devices)),
+      retryAfter: Number.isFinite(seconds) && seconds >= 0 ? seconds : null,
+    };
+  }
+
+  /** Gives the devices up for good: they leave the organization's portal. */
+  async disown(serials: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const { devices } = await this.#call(Assigned, "POST", "/devices/disown", { devices: serials });
+    return new Map(Object.entries(devices));
+  }
+
+  #page(path: string, cursor: string): Promise<PortalPage> {
+    return this.#call(Page, "POST", path, { limit: BATCH_SIZE, ...(cursor === "" ? {} : { cursor }) });
+  }
+
+  async #call<T>(schema: z.ZodType<T>, method: Method, path: string, body?: unknown): Promise<T> {
+    const { access_token } = this.#credentials;
     for (let attempt = 1; ; attempt++) {
-      const session = held.get(credentials.access_token) ?? (await openSession());
-      held.set(credentials.access_token, session);
-      const reply = await send(services, `${base}${path}`, {
+      const session = this.#sessions.get(access_token) ?? (await this.#openSession());
+      this.#sessions.set(access_token, session);
+      const reply = await send(this.#services, `${this.#base}${path}`, {
         method,
         headers: { ...protocol, "x-adm-auth-session": session },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const renewed = reply.headers.get("x-adm-auth-session");
-      if (renewed) held.set(credentials.access_token, renewed);
+      if (renewed) this.#sessions.set(access_token, renewed);
       const isForbidden =
         reply.status === 401 || (reply.status === 403 && /FORBIDDEN/.test(reply.body.toString("utf8")));
-      if (isForbidden) held.delete(credentials.access_token);
+      if (isForbidden) this.#sessions.delete(access_token);
       if (isForbidden && attempt === 1) continue;
       if (reply.status !== 200) throw problemOf(reply, path);
       const parsed = schema.safeParse(jsonOf(reply));
@@ -138,32 +155,21 @@ export function portalClient(services: Deps, credentials: OauthCredentials): Por
     }
   }
 
-  const page = (path: string, cursor: string) =>
-    call(Page, "POST", path, { limit: BATCH_SIZE, ...(cursor === "" ? {} : { cursor }) });
-
-  return {
-    account: () => call(Account, "GET", "/account"),
-    devices: (cursor) => page("/server/devices", cursor),
-    changes: (cursor) => page("/devices/sync", cursor),
-    async defineProfile(profile) {
-      return (await call(Defined, "POST", "/profile", profile)).profile_uuid;
-    },
-    async assign(profile_uuid, serials) {
-      const { devices, retry_after_seconds } = await call(Assigned, "PUT", "/profile/devices", {
-        profile_uuid,
-        devices: serials,
-      });
-      const seconds = Number(retry_after_seconds ?? Number.NaN);
-      return {
-        responses: new Map(Object.entries(devices)),
-        retryAfter: Number.isFinite(seconds) && seconds >= 0 ? seconds : null,
-      };
-    },
-    async disown(serials) {
-      const { devices } = await call(Assigned, "POST", "/devices/disown", { devices: serials });
-      return new Map(Object.entries(devices));
-    },
-  };
+  async #openSession(): Promise<string> {
+    const { random, clock } = this.#services;
+    const url = `${this.#base}/session`;
+    const authorization = oauthHeader(this.#credentials, {
+      method: "GET",
+      url,
+      nonce: random.token(16),
+      timestamp: Math.floor(clock.now() / 1000),
+    });
+    const reply = await send(this.#services, url, { headers: { ...protocol, authorization } });
+    if (reply.status !== 200) throw problemOf(reply, "session");
+    const parsed = z.object({ auth_session_token: z.string().min(1).max(8192) }).safeParse(jsonOf(reply));
+    if (!parsed.success) throw new PortalError("unreachable", "the portal opened no session");
+    return parsed.data.auth_session_token;
+  }
 }
 
 const protocol = { "x-server-protocol-version": "3", "content-type": "application/json;charset=UTF8" };
@@ -171,7 +177,7 @@ const protocol = { "x-server-protocol-version": "3", "content-type": "applicatio
 async function send(
   services: Deps,
   url: string,
-  request: { method?: "GET" | "POST" | "PUT"; headers: Record<string, string>; body?: string },
+  request: { method?: Method; headers: Record<string, string>; body?: string },
 ): Promise<OutboundReply> {
   try {
     return await fetchVendor(services, url, { ...request, timeout: TIMEOUT, maxBytes: MAX_BYTES });

@@ -12,7 +12,7 @@ import { linkTo } from "../../../platform/core/http/links.ts";
 import { eq } from "../../../platform/store/query.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
 import { teamNames } from "../../../settings/teams/reads.ts";
-import { type PortalAccount, type PortalClient, PortalError, portalClient } from "./client.ts";
+import { type PortalAccount, PortalClient, PortalError } from "./client.ts";
 import type { OauthCredentials } from "./oauth.ts";
 import type { abmTokens, portalKeys } from "./tables.ts";
 import { BadTokenFile, type PortalToken, readTokenFile } from "./token-file.ts";
@@ -64,13 +64,13 @@ const credentialsOf = ({ credentials }: Pick<AbmTokenRow, "credentials">): Oauth
 export const clientOf = (
   services: Pick<Services, "running" | "dryRun" | "settings" | "clock" | "random">,
   row: Pick<AbmTokenRow, "credentials">,
-): PortalClient => portalClient(services, credentialsOf(row));
+): PortalClient => new PortalClient(services, credentialsOf(row));
 
 /** Asks the portal whose token it is: a token that does not work is refused. */
 async function accountOf(ctx: Context, token: PortalToken): Promise<PortalAccount> {
   if (Date.parse(token.access_token_expiry) <= ctx.clock.now()) throw invalid("token", "the token has expired");
   try {
-    return await portalClient(ctx, token).account();
+    return await new PortalClient(ctx, token).account();
   } catch (error) {
     if (error instanceof PortalError) throw invalid("token", error.message);
     throw error;
