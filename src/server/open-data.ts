@@ -176,9 +176,9 @@ type BlobSettings = Pick<Settings, "data_dir" | "blobs_url" | "blobs_access_key_
 /** The library for buckets is large, so it is loaded only if a bucket is used. */
 async function openBlobs(settings: BlobSettings): Promise<Blobs> {
   if (settings.blobs_url === undefined) return fileBlobs(join(settings.data_dir, "blobs"));
-  const { s3Blobs } = await import("./platform/store/blobs/s3/blobs.ts");
+  const { S3Blobs } = await import("./platform/store/blobs/s3/blobs.ts");
   const { blobs_access_key_id: accessKeyId, blobs_secret_access_key: secretAccessKey } = settings;
-  return s3Blobs({
+  return new S3Blobs({
     ...readBucketUrl(settings.blobs_url),
     credentials: accessKeyId === undefined || secretAccessKey === undefined ? null : { accessKeyId, secretAccessKey },
   });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Blobs } from "../../src/server/platform/store/blobs/blobs.ts";
 import { fileBlobs } from "../../src/server/platform/store/blobs/files.ts";
-import { s3Blobs } from "../../src/server/platform/store/blobs/s3/blobs.ts";
+import { S3Blobs } from "../../src/server/platform/store/blobs/s3/blobs.ts";
 import { afterEveryTest } from "./ends.ts";
 import { ACCESS_KEY, BUCKET, startS3 } from "./s3-server.ts";
 
@@ -24,7 +24,7 @@ export async function blobsIn(kind: (typeof blobKinds)[number]): Promise<Blobs> 
   const s3 = await startS3();
   undo.push(() => s3.close());
   const address = { bucket: BUCKET, prefix: "x/", endpoint: s3.url, region: "us-east-1", pathStyle: true };
-  const blobs = s3Blobs({ ...address, credentials: ACCESS_KEY });
+  const blobs = new S3Blobs({ ...address, credentials: ACCESS_KEY });
   undo.push(() => blobs.close());
   return blobs;
 }

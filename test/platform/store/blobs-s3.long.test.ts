@@ -16,7 +16,7 @@ import {
   digestOf,
 } from "../../../src/server/platform/store/blobs/blobs.ts";
 import { readBucketUrl } from "../../../src/server/platform/store/blobs/bucket-url.ts";
-import { s3Blobs } from "../../../src/server/platform/store/blobs/s3/blobs.ts";
+import { S3Blobs } from "../../../src/server/platform/store/blobs/s3/blobs.ts";
 import {
   ACCESS_KEY,
   BUCKET,
@@ -55,8 +55,8 @@ const isRead = ({ method, key }: StorageRequest) => method === "GET" && key !== 
 describe("blobs in a bucket", () => {
   let server: S3Server;
   let blobs: Blobs;
-  const opened = (url: string, more: Partial<Parameters<typeof s3Blobs>[0]> = {}) =>
-    s3Blobs({ ...readBucketUrl(`s3://${BUCKET}/here?endpoint=${url}`), credentials: ACCESS_KEY, ...more });
+  const opened = (url: string, more: Partial<ConstructorParameters<typeof S3Blobs>[0]> = {}) =>
+    new S3Blobs({ ...readBucketUrl(`s3://${BUCKET}/here?endpoint=${url}`), credentials: ACCESS_KEY, ...more });
 
   beforeEach(async () => {
     server = await startS3();
@@ -162,7 +162,7 @@ describe("blobs in a bucket", () => {
   });
 
   it("leaves uploads and objects of others in the bucket alone", async () => {
-    const elsewhere = s3Blobs({
+    const elsewhere = new S3Blobs({
       ...readBucketUrl(`s3://${BUCKET}/there?endpoint=${server.url}`),
       credentials: ACCESS_KEY,
     });
@@ -264,9 +264,9 @@ describe("blobs in a bucket", () => {
     const wrong = { accessKeyId: ACCESS_KEY.accessKeyId, secretAccessKey: "quite-wrong" };
     const unknown = { accessKeyId: "nobody", secretAccessKey: ACCESS_KEY.secretAccessKey };
     const cases: [Blobs, RegExp][] = [
-      [s3Blobs({ ...address, credentials: wrong }), /the secret access key is wrong/],
-      [s3Blobs({ ...address, credentials: unknown }), /the access key is unknown there/],
-      [s3Blobs({ ...address, bucket: "no-such", credentials: ACCESS_KEY }), /the bucket does not exist/],
+      [new S3Blobs({ ...address, credentials: wrong }), /the secret access key is wrong/],
+      [new S3Blobs({ ...address, credentials: unknown }), /the access key is unknown there/],
+      [new S3Blobs({ ...address, bucket: "no-such", credentials: ACCESS_KEY }), /the bucket does not exist/],
     ];
     for (const [place, reason] of cases) {
       const error: Error = await place.check().then(

@@ -16,7 +16,7 @@ import {
 } from "../../../src/server/platform/store/blobs/blobs.ts";
 import { readBucketUrl } from "../../../src/server/platform/store/blobs/bucket-url.ts";
 import { fileBlobs } from "../../../src/server/platform/store/blobs/files.ts";
-import { s3Blobs } from "../../../src/server/platform/store/blobs/s3/blobs.ts";
+import { S3Blobs } from "../../../src/server/platform/store/blobs/s3/blobs.ts";
 import { ACCESS_KEY, BUCKET, startS3 } from "../../support/s3-server.ts";
 
 const bytes = (content: string | Buffer) => Readable.from([Buffer.from(content)]);
@@ -40,12 +40,12 @@ const addressOf = (url: string, bucket = BUCKET) => readBucketUrl(`s3://${bucket
 
 async function inBucket(): Promise<Place> {
   const server = await startS3();
-  return { blobs: s3Blobs({ ...addressOf(server.url), credentials: ACCESS_KEY }), close: () => server.close() };
+  return { blobs: new S3Blobs({ ...addressOf(server.url), credentials: ACCESS_KEY }), close: () => server.close() };
 }
 
 /** Any bucket, to try this with other servers: SVC_TEST_BLOBS_URL, and the standard AWS variables. */
 async function inGivenBucket(): Promise<Place> {
-  const blobs = s3Blobs({ ...readBucketUrl(process.env.SVC_TEST_BLOBS_URL!), credentials: null });
+  const blobs = new S3Blobs({ ...readBucketUrl(process.env.SVC_TEST_BLOBS_URL!), credentials: null });
   for await (const key of blobs.list()) await blobs.delete(key);
   return { blobs, close: () => blobs.close() };
 }

@@ -29,68 +29,79 @@ const sockets = { keepAlive: true, maxSockets: 2_000 };
 /** Bytes of content that must at least pass in a second. */
 const SLOWEST = 100_000;
 
-export interface Bucket {
+export class Bucket {
   /** For messages. */
   readonly place: string;
-  readonly bucket: string;
+  readonly name: string;
   readonly prefix: string;
   readonly client: S3Client;
   readonly limits: typeof LIMITS;
-  /** The object of a key, as requests name it. */
-  where(key: string): { Bucket: string; Key: string };
-  /** An option of requests: how long they may take. */
-  within(milliseconds: number): { abortSignal: AbortSignal };
-  /** For requests without content. */
-  soon(): { abortSignal: AbortSignal };
-  forBytes(bytes: number): { abortSignal: AbortSignal };
-  /** The error to throw for one of the client. */
-  failed(error: unknown): Error;
-  /** Waits for a request. Its error is one of this store. */
-  request<R>(work: Promise<R>): Promise<R>;
-  headOf(key: string): Promise<HeadObjectCommandOutput | null>;
-  putWhole(key: string, bytes: Uint8Array): Promise<void>;
-}
+  readonly #onFailure: () => void;
 
-/** `onFailure` is called when a request fails. */
-export function openBucket(options: BucketOptions, onFailure: () => void): Bucket {
-  const { bucket, prefix, endpoint, region, pathStyle, credentials } = options;
-  const limits = { ...LIMITS, ...options.limits };
-  const place = `s3://${bucket}/${prefix}${endpoint === null ? "" : ` at ${new URL(endpoint).host}`}`;
-  // Users cannot act on the notice that later versions of the library need a newer Node: see docs/dependencies.md.
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = "true";
-  const client = new S3Client({
-    ...(endpoint === null ? {} : { endpoint }),
-    ...(region === null ? {} : { region }),
-    ...(credentials === null ? {} : { credentials }),
-    forcePathStyle: pathStyle,
-    maxAttempts: limits.attempts,
-    requestHandler: { connectionTimeout: limits.connectMs, httpAgent: sockets, httpsAgent: sockets },
-    // Other vendors' servers refuse Amazon's newer checksums. The signature covers the SHA-256 of every body.
-    requestChecksumCalculation: "WHEN_REQUIRED",
-    responseChecksumValidation: "WHEN_REQUIRED",
-  });
-  const failed = (error: unknown): Error => {
-    onFailure();
-    return explained(error, place);
-  };
-  const where = (key: string) => ({ Bucket: bucket, Key: prefix + key });
-  const within = (milliseconds: number) => ({ abortSignal: AbortSignal.timeout(milliseconds) });
-  const soon = () => within(limits.answerMs);
-  const forBytes = (bytes: number) => within(limits.answerMs + Math.ceil((bytes / SLOWEST) * 1_000));
-  const request = <R>(work: Promise<R>): Promise<R> =>
-    work.catch((error: unknown) => {
-      throw failed(error);
+  /** `onFailure` is called when a request fails. */
+  constructor(options: BucketOptions, onFailure: () => void) {
+    const { bucket, prefix, endpoint, region, pathStyle, credentials } = options;
+    this.name = bucket;
+    this.prefix = prefix;
+    this.limits = { ...LIMITS, ...options.limits };
+    this.place = `s3://${bucket}/${prefix}${endpoint === null ? "" : ` at ${new URL(endpoint).host}`}`;
+    this.#onFailure = onFailure;
+    // Users cannot act on the notice that later versions of the library need a newer Node: see docs/dependencies.md.
+    process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = "true";
+    this.client = new S3Client({
+      ...(endpoint === null ? {} : { endpoint }),
+      ...(region === null ? {} : { region }),
+      ...(credentials === null ? {} : { credentials }),
+      forcePathStyle: pathStyle,
+      maxAttempts: this.limits.attempts,
+      requestHandler: { connectionTimeout: this.limits.connectMs, httpAgent: sockets, httpsAgent: sockets },
+      // Other vendors' servers refuse Amazon's newer checksums. The signature covers the SHA-256 of every body.
+      requestChecksumCalculation: "WHEN_REQUIRED",
+      responseChecksumValidation: "WHEN_REQUIRED",
     });
-
-  const headOf = (key: string) =>
-    client.send(new HeadObjectCommand(where(key)), soon()).catch((error: unknown) => {
-      if (statusOf(error) === 404) return null;
-      throw failed(error);
-    });
-
-  async function putWhole(key: string, bytes: Uint8Array): Promise<void> {
-    const body = { Body: bytes, ContentLength: bytes.length };
-    await request(client.send(new PutObjectCommand({ ...where(key), ...body }), forBytes(bytes.length)));
   }
-  return { place, bucket, prefix, client, limits, where, within, soon, forBytes, failed, request, headOf, putWhole };
+
+  /** The object of a key, as requests name it. */
+  where(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.name, Key: this.prefix + key };
+  }
+
+  /** An option of requests: how long they may take. */
+  within(milliseconds: number): { abortSignal: AbortSignal } {
+    return { abortSignal: AbortSignal.timeout(milliseconds) };
+  }
+
+  /** For requests without content. */
+  soon(): { abortSignal: AbortSignal } {
+    return this.within(this.limits.answerMs);
+  }
+
+  forBytes(bytes: number): { abortSignal: AbortSignal } {
+    return this.within(this.limits.answerMs + Math.ceil((bytes / SLOWEST) * 1_000));
+  }
+
+  /** The error to throw for one of the client. */
+  failed(error: unknown): Error {
+    this.#onFailure();
+    return explained(error, this.place);
+  }
+
+  /** Waits for a request. Its error is one of this store. */
+  request<R>(work: Promise<R>): Promise<R> {
+    return work.catch((error: unknown) => {
+      throw this.failed(error);
+    });
+  }
+
+  headOf(key: string): Promise<HeadObjectCommandOutput | null> {
+    return this.client.send(new HeadObjectCommand(this.where(key)), this.soon()).catch((error: unknown) => {
+      if (statusOf(error) === 404) return null;
+      throw this.failed(error);
+    });
+  }
+
+  async putWhole(key: string, bytes: Uint8Array): Promise<void> {
+    const command = new PutObjectCommand({ ...this.where(key), Body: bytes, ContentLength: bytes.length });
+    await this.request(this.client.send(command, this.forBytes(bytes.length)));
+  }
 }

@@ -15,14 +15,15 @@ export class BucketHealth {
     this.#at = Number.NEGATIVE_INFINITY;
   }
 
-  async check({ bucket, prefix, client, where, soon, request, putWhole }: Bucket): Promise<void> {
+  async check(bucket: Bucket): Promise<void> {
+    const { client } = bucket;
     try {
-      const list = { Bucket: bucket, Prefix: prefix, MaxKeys: 1 };
-      await request(client.send(new ListObjectsV2Command(list), soon()));
+      const list = { Bucket: bucket.name, Prefix: bucket.prefix, MaxKeys: 1 };
+      await bucket.request(client.send(new ListObjectsV2Command(list), bucket.soon()));
       // A name of its own: several servers may check at the same time.
       const probe = `${PROBE}-${randomUUID()}`;
-      await putWhole(probe, Buffer.from("svc checks that it can store files\n"));
-      await request(client.send(new DeleteObjectCommand(where(probe)), soon()));
+      await bucket.putWhole(probe, Buffer.from("svc checks that it can store files\n"));
+      await bucket.request(client.send(new DeleteObjectCommand(bucket.where(probe)), bucket.soon()));
       this.#problem = null;
     } catch (error) {
       this.#problem = (error as Error).message;

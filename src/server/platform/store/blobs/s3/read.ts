@@ -10,19 +10,18 @@ const MAX_RESUMES = 3;
 
 /** Null: the blob has no byte in the range. */
 export async function open(from: Bucket, key: string, range: ByteRange | undefined, etag?: string) {
-  const { client, where, soon, failed } = from;
   const request = {
-    ...where(key),
+    ...from.where(key),
     ...(range ? { Range: `bytes=${range.start}-${range.end ?? ""}` } : {}),
     ...(etag === undefined ? {} : { IfMatch: etag }),
   };
   try {
-    const { Body, ETag, ContentLength } = await client.send(new GetObjectCommand(request), soon());
+    const { Body, ETag, ContentLength } = await from.client.send(new GetObjectCommand(request), from.soon());
     return { content: Body as Readable, etag: ETag, size: ContentLength ?? null };
   } catch (error) {
     if (statusOf(error) === 416) return null;
     if (nameOf(error) === "NoSuchKey" || nameOf(error) === "NotFound") throw new NoSuchBlob(key);
-    throw failed(error);
+    throw from.failed(error);
   }
 }
 
@@ -30,7 +29,7 @@ type OpenedObject = NonNullable<Awaited<ReturnType<typeof open>>>;
 
 /** Reads the content to its end, and continues after interruptions where they happened. */
 export function resuming(from: Bucket, key: string, start: number, first: OpenedObject): Readable {
-  const { limits, failed } = from;
+  const { limits } = from;
   let current = first.content;
   async function* bytes() {
     let done = 0;
@@ -48,9 +47,9 @@ export function resuming(from: Bucket, key: string, start: number, first: Opened
         current.destroy();
         const { size, etag } = first;
         if (stream.destroyed || done === size) return;
-        if (resumes++ >= MAX_RESUMES || etag === undefined || size === null) throw failed(error);
+        if (resumes++ >= MAX_RESUMES || etag === undefined || size === null) throw from.failed(error);
         const rest = await open(from, key, { start: start + done, end: start + size - 1 }, etag);
-        if (rest === null || rest.etag !== etag) throw failed(error);
+        if (rest === null || rest.etag !== etag) throw from.failed(error);
         current = rest.content;
       }
     }
