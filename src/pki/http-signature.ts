@@ -24,7 +24,7 @@ interface RequestSignature {
   readonly bytes: Buffer;
 }
 
-const LONGEST = 8_192;
+const MAX_HEADER_CHARACTERS = 8_192;
 const INPUT =
   /^([a-z*][a-z0-9_.*-]*)=(\(((?:"[^"\\]+"(?: "[^"\\]+")*)?)\)((?:;[a-z*][a-z0-9_.*-]*(?:=(?:"[^"\\]*"|-?\d{1,15}))?)*))$/;
 const PARAM = /;([a-z*][a-z0-9_.*-]*)(?:=(?:"([^"\\]*)"|(-?\d{1,15})))?/g;
@@ -34,7 +34,7 @@ const VALUE = /^([a-z*][a-z0-9_.*-]*)=:([A-Za-z0-9+/]+={0,2}):$/;
 export function readSignature(request: Pick<SignedRequest, "header">): RequestSignature | null {
   const input = request.header("signature-input")?.trim() ?? "";
   const value = request.header("signature")?.trim() ?? "";
-  if (input === "" || input.length > LONGEST || value.length > LONGEST) return null;
+  if (input === "" || input.length > MAX_HEADER_CHARACTERS || value.length > MAX_HEADER_CHARACTERS) return null;
   const [, label, params = "", names = "", list = ""] = INPUT.exec(input) ?? [];
   const [, other, base64 = ""] = VALUE.exec(value) ?? [];
   if (label === undefined || label !== other) return null;

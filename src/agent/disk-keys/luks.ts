@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { outputOf } from "../tables/read.ts";
 import type { Question } from "./ask.ts";
 
-const TRIES = 3;
+const MAX_ATTEMPTS = 3;
 /** In memory, unlike /tmp. */
 const MEMORY = "/run";
 
@@ -56,7 +56,7 @@ async function slotsOf(device: string): Promise<Slots> {
 }
 
 async function askPassphrase(device: string, ask: (question: Question) => Promise<string | null>): Promise<string> {
-  for (let tries = 1; tries <= TRIES; tries++) {
+  for (let tries = 1; tries <= MAX_ATTEMPTS; tries++) {
     const text = tries === 1 ? "Passphrase of this computer's disk" : "That was not the passphrase. Try again";
     const passphrase = await ask({ title: "Disk encryption key", text });
     if (passphrase === null) throw new NoKey("nobody entered the passphrase of the disk");

@@ -8,7 +8,7 @@ import { within } from "../reading/time-limit.ts";
 import { mapFew } from "./read.ts";
 import { ALL, bigint, type Constraint, integer, type Table, type TableContext, type TableRow, text } from "./table.ts";
 
-const MOST = 100_000;
+const MAX_FILES = 100_000;
 const DEEPEST = 32;
 /** Larger files are not hashed, which is osquery's limit too. */
 const HASHED_BYTES = 50 * 1024 * 1024;
@@ -20,7 +20,7 @@ const STAT_MS = 2_000;
 async function entries(folder: string): Promise<Dirent[]> {
   const dirents: Dirent[] = [];
   const list = async () => {
-    for await (const entry of await opendir(folder, { bufferSize: 512 })) if (dirents.push(entry) >= MOST) return;
+    for await (const entry of await opendir(folder, { bufferSize: 512 })) if (dirents.push(entry) >= MAX_FILES) return;
   };
   await within(LIST_MS, folder, list()).catch(() => {});
   return dirents;
@@ -40,7 +40,7 @@ const matcher = (part: string) =>
 
 async function below(folder: string, files: string[], depth = 0): Promise<void> {
   for (const entry of await entries(folder)) {
-    if (files.length >= MOST) return;
+    if (files.length >= MAX_FILES) return;
     const path = join(folder, entry.name);
     files.push(path);
     if (entry.isDirectory() && depth < DEEPEST) await below(path, files, depth + 1);
@@ -65,7 +65,7 @@ async function expand(pattern: string): Promise<string[]> {
     const next = await mapFew(paths, async (path) =>
       (await entries(path)).flatMap(({ name }) => (isMatch.test(name) ? [join(path, name)] : [])),
     );
-    paths = next.flat().slice(0, MOST);
+    paths = next.flat().slice(0, MAX_FILES);
   }
   return paths;
 }
@@ -86,7 +86,10 @@ async function namedFiles({ path = [], directory = [] }: TableContext["constrain
   const inFolders = await mapFew(folders, async (folder) =>
     (await entries(folder)).map(({ name }) => ({ path: join(folder, name), directory: folder })),
   );
-  return [...new Map([...byPath, ...inFolders.flat()].map((place) => [place.path, place])).values()].slice(0, MOST);
+  return [...new Map([...byPath, ...inFolders.flat()].map((place) => [place.path, place])).values()].slice(
+    0,
+    MAX_FILES,
+  );
 }
 
 const KINDS = {

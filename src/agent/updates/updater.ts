@@ -6,7 +6,7 @@ import { backoff } from "../net/waits.ts";
 import type { Log } from "../options.ts";
 import { sha256Of, UpdateFolder } from "./folder.ts";
 
-const LONGEST = 64 * 1024 * 1024;
+const MAX_UPDATE_BYTES = 64 * 1024 * 1024;
 const FIRST_WAIT_MS = 60_000;
 /** Agents wait at random up to this, so that they do not all fetch it at once when the server has been updated. */
 const SPREAD_MS = 10 * 60_000;
@@ -84,7 +84,7 @@ export class Updater {
     if (updateKey === null) return "refused, because the server gave no key for updates when this machine enrolled";
     if (!isNewer(update.version, version)) return `refused, because it is not newer than ${version}`;
     if (!isSignedBy(updateKey, update, signature)) return "refused, because the server's key has not signed it";
-    return update.size > 0 && update.size <= LONGEST ? null : `refused, because it has ${update.size} bytes`;
+    return update.size > 0 && update.size <= MAX_UPDATE_BYTES ? null : `refused, because it has ${update.size} bytes`;
   }
 
   async #fetch({ version, sha256, size }: AgentUpdate): Promise<boolean> {

@@ -103,12 +103,12 @@ async function managedAmong({ store }: Context, hosts: readonly Target[]): Promi
   return ids;
 }
 
-const NAMED = 5;
+const MAX_NAMES_SHOWN = 5;
 
 function named(names: readonly string[], singular: string, several: string): string {
   if (names.length === 1) return `${singular} ${names[0]}`;
-  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
-  return `${several}: ${names.slice(0, NAMED).join(", ")}${more}`;
+  const more = names.length > MAX_NAMES_SHOWN ? ` and ${names.length - MAX_NAMES_SHOWN} more` : "";
+  return `${several}: ${names.slice(0, MAX_NAMES_SHOWN).join(", ")}${more}`;
 }
 
 function familyOf(ctx: Context, hosts: readonly Target[]): CommandPlatform {

@@ -31,7 +31,7 @@ export type ProfileEvent =
   | { readonly type: "unwanted" };
 
 /** How often a failed or lost installation is repeated. */
-const RETRIES = 1;
+const MAX_RETRIES = 1;
 /** A report may have been collected before the host has applied the profile. */
 const GRACE = hours(1);
 
@@ -44,7 +44,9 @@ const todo = (state: ProfileState, retries: number, detail = ""): ProfileState =
 });
 
 const again = (state: ProfileState, detail: string): ProfileState =>
-  state.retries < RETRIES ? todo(state, state.retries + 1) : { ...state, status: "failed", detail, command_uuid: null };
+  state.retries < MAX_RETRIES
+    ? todo(state, state.retries + 1)
+    : { ...state, status: "failed", detail, command_uuid: null };
 
 /** The next state; `gone` if nothing is left to be known of the profile on this host. */
 export function nextState(state: ProfileState, event: ProfileEvent): ProfileState | "gone" {

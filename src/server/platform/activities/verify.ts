@@ -20,7 +20,7 @@ import {
 /** Entries verified before yielding to the event loop. */
 const BATCH_SIZE = 500;
 /** How many entries are searched for one that is out of place. */
-const SEARCHED = 20_000;
+const MAX_ENTRIES_SEARCHED = 20_000;
 
 interface VerifyOptions {
   /** Continue after this position, where an earlier part ended. */
@@ -207,7 +207,7 @@ async function expiredTo(store: ServerTx, key: string, at: Link): Promise<Link |
 /** Explains why an entry does not match its position: it was edited, or belongs elsewhere. */
 async function wrong(store: ServerTx, at: Link, row: ActivityRow): Promise<Broken> {
   const position = at.position + 1;
-  for (let seen = position; seen < position + SEARCHED; ) {
+  for (let seen = position; seen < position + MAX_ENTRIES_SEARCHED; ) {
     const page = await store.activities.list(after(seen, BATCH_SIZE));
     for (const other of page) {
       const hash = entryHash(at, other);

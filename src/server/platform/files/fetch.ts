@@ -35,11 +35,11 @@ interface FileRequest {
   readonly stretchMs?: number;
 }
 
-const TRIES = 3;
+const MAX_ATTEMPTS = 3;
 /** Before the second try; twice as long before the third. */
 const WAIT = seconds(1);
 const TIMEOUT = hours(1);
-const REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 /** Few downloads run at a time: one that trickles must not delay those of all teams. */
 const STRETCH_MS = minutes(1);
 
@@ -97,7 +97,7 @@ async function trying<R>({ clock }: Pick<Deps, "clock">, work: () => Promise<R>)
     try {
       return await work();
     } catch (error) {
-      if (attempt === TRIES || !mayPass(error))
+      if (attempt === MAX_ATTEMPTS || !mayPass(error))
         throw error instanceof OutboundError ? new DownloadError(error.message) : error;
       await clock.sleep(attempt * WAIT);
     }
@@ -131,7 +131,7 @@ async function download(
     const { status, headers } = await fetchOutbound(services, url, {
       timeout: TIMEOUT,
       maxBytes,
-      redirects: REDIRECTS,
+      redirects: MAX_REDIRECTS,
       ...(signal === undefined ? {} : { signal }),
       ...(etag === undefined ? {} : { headers: { "if-none-match": etag } }),
       async receive(content) {

@@ -9,7 +9,7 @@ type Work = (signal: AbortSignal) => Promise<void>;
 const MAX_CONCURRENT = 4;
 const MAX_WAITING = 200;
 /** How long (ms) shutdown waits for mails being sent. */
-const GRACE = 3_000;
+const STOP_GRACE_MS = 3_000;
 
 class Later {
   readonly #log: Services["log"];
@@ -61,14 +61,14 @@ class Later {
     const timer = setTimeout(() => {
       this.#waiting.length = 0;
       this.#stop.abort();
-    }, GRACE);
+    }, STOP_GRACE_MS);
     await this.idle();
     clearTimeout(timer);
     this.#stop.abort();
   }
 }
 
-/** Rejects new mails when it stops, and waits for those being sent, up to GRACE. */
+/** Rejects new mails when it stops, and waits for those being sent, up to STOP_GRACE_MS. */
 export const mailQueue = startedPart("mails", async ({ log }) => new Later(log));
 
 /** Queues the work; 503 if the queue is full. Failures are logged. Does nothing in a dry run. */

@@ -195,12 +195,12 @@ function stepOf({ code, command }: SmtpError): string {
   return code === "EMESSAGE" ? " the mail" : "";
 }
 
-const LONGEST = 200;
+const MAX_REPLY_CHARACTERS = 200;
 
 /** The server's reply on one line, truncated. Secrets are removed, since some servers echo what they receive. */
 function redacted(text: string, { user_name: user, password }: SmtpSettings): string {
   const base64 = (value: string) => Buffer.from(value).toString("base64");
   const secrets = password === "" ? [] : [password, base64(password), base64(`\0${user}\0${password}`)];
   const clean = secrets.reduce((left, secret) => left.replaceAll(secret, "***"), plain(text));
-  return clean.length > LONGEST ? `${clean.slice(0, LONGEST)}...` : clean;
+  return clean.length > MAX_REPLY_CHARACTERS ? `${clean.slice(0, MAX_REPLY_CHARACTERS)}...` : clean;
 }

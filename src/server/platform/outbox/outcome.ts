@@ -42,12 +42,12 @@ const isForLater = (status: number): boolean => status === 408 || status === 425
 const FIRST_LEAST = seconds(1);
 const FIRST_MORE = seconds(4);
 const BASE = seconds(5);
-const LONGEST = minutes(10);
+const LONGEST_DELAY = minutes(10);
 
 /** Delay in ms before the next attempt, after `failed` (1 or more) failed attempts. */
 export function retryDelay(failed: number, random: Pick<Random, "int">): number {
   if (failed <= 1) return FIRST_LEAST + random.int(FIRST_MORE + 1);
-  const whole = Math.min(LONGEST, BASE * 2 ** Math.min(failed - 1, 20));
+  const whole = Math.min(LONGEST_DELAY, BASE * 2 ** Math.min(failed - 1, 20));
   return whole / 2 + random.int(whole / 2 + 1);
 }
 

@@ -16,7 +16,7 @@ import type { OutboxRow } from "./service.ts";
 /** Maximum number of concurrent destinations. */
 const MAX_CONCURRENT = 8;
 /** Rows sent to one destination before others get their turn. */
-const TURN = 100;
+const TURN_SIZE = 100;
 /** Delay (ms) before the store is read again after it was unavailable. */
 const STORE_RETRY = 1_000;
 /** Maximum time (ms) between comparisons of the known lines with the store. */
@@ -24,7 +24,7 @@ const COMPARE_EVERY = 600_000;
 /** Clocks of servers differ less than this (ms): a later time was written before the clock was set back. */
 const CLOCKS_DIFFER = 60_000;
 /** Time (ms) for running deliveries to finish at shutdown. */
-const GRACE = 3_000;
+const STOP_GRACE_MS = 3_000;
 
 const byId = [{ column: "id", direction: "asc" }] as const;
 
@@ -83,7 +83,7 @@ class Sending {
         await wait(STORE_RETRY, this.#over);
       }
     clearInterval(comparing);
-    const late = setTimeout(() => this.#dropping.abort(), GRACE);
+    const late = setTimeout(() => this.#dropping.abort(), STOP_GRACE_MS);
     await Promise.all(this.#works);
     clearTimeout(late);
     await unlisten();
@@ -152,7 +152,7 @@ class Sending {
     // Notifications from here on concern rows that are not read below.
     line.from = null;
     try {
-      for (let left = TURN; left > 0; ) {
+      for (let left = TURN_SIZE; left > 0; ) {
         const where = and(eq("destination", line.destination), eq("state", "pending"), gte("id", from));
         const heads = await store.outbox.pick(["id", "next_attempt_at", "created_at", "last_attempt_at"], {
           where,

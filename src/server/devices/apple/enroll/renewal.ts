@@ -18,7 +18,7 @@ const AHEAD = days(180);
 const AGAIN = days(7);
 /** Devices that are asked in one transaction, and in one run. */
 const BATCH_SIZE = 200;
-const IN_A_RUN = 2_000;
+const MAX_RENEWALS_PER_RUN = 2_000;
 
 export const appleRenewal = appleCommandKind({
   name: "apple_identity_renewal",
@@ -63,7 +63,7 @@ async function renewIdentities(services: Services, signal: AbortSignal): Promise
     lt("not_valid_after", isoAt(clock.now() + AHEAD)),
   );
   let count = 0;
-  for (let last = 0; count < IN_A_RUN && !signal.aborted; ) {
+  for (let last = 0; count < MAX_RENEWALS_PER_RUN && !signal.aborted; ) {
     const identities = await store.deviceIdentities.pick(["id"], {
       where: and(isDue, gt("id", last)),
       limit: BATCH_SIZE,

@@ -11,13 +11,13 @@ import type { Enrollment } from "./listeners.ts";
 const LIFETIME = minutes(5);
 /** A nonce that is valid for less than this is not given away any more. */
 const GIVEN_FOR = minutes(2);
-const BYTES = 16;
+const NONCE_BYTES = 16;
 
 type Deps = Pick<Context, "store" | "clock" | "random">;
 
 /** A nonce that nobody can use. */
 export const emptyNonce = ({ random }: Pick<Context, "random">): string =>
-  Buffer.from(random.token(BYTES), "base64url").toString("base64");
+  Buffer.from(random.token(NONCE_BYTES), "base64url").toString("base64");
 
 /** A nonce for the device's next message. */
 export async function newNonce({ store, clock, random }: Deps, enrollment_id: number): Promise<string> {

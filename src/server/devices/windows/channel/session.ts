@@ -32,9 +32,9 @@ import { windowsDevices } from "./listeners.ts";
 import { emptyNonce, isAuthenticated, newNonce, waitingNonce } from "./nonces.ts";
 
 /** Bytes of commands in one message. */
-const ROOM = 200 * 1024;
+const MESSAGE_ROOM = 200 * 1024;
 /** Bytes of a message beside its commands. */
-const FRAME = 4 * 1024;
+const FRAME_ROOM = 4 * 1024;
 
 const WRONG = { scope: "credentials of Windows devices", most: 600, ofAll: 20_000, span: minutes(1) };
 
@@ -150,7 +150,7 @@ async function nextCommands(ctx: Context, { host_id, ...read }: Queue, message: 
   const codes = message.commands.flatMap(({ verb, data }) => (verb === "Alert" ? [data ?? ""] : []));
   if (!message.isFinal || codes.includes(alerts.abort)) return [];
   const { maxMsgSize } = message.header;
-  const room = Math.min(ROOM, (maxMsgSize ?? ROOM) - FRAME);
+  const room = Math.min(MESSAGE_ROOM, (maxMsgSize ?? MESSAGE_ROOM) - FRAME_ROOM);
   const again = codes.some((code) => starts.has(code));
   const commands: SyncCommand[] = [];
   const next = await nextOperations(ctx, host_id, WINDOWS_LANE, { again, room, ...read });

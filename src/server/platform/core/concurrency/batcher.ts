@@ -29,7 +29,7 @@ interface Waiting<T, R> {
 }
 
 /** One in so many items of a batch is one of the oldest. */
-const OLDEST = 4;
+const OLDEST_SHARE = 4;
 
 /**
  * Serves the newest items first. Under overload the oldest requests have already been given up by their agents, so that
@@ -113,7 +113,7 @@ export class Batcher<T, R> {
   #nextBatch(): Waiting<T, R>[] {
     const { size, key } = this.#options;
     const waiting = this.#waiting;
-    const oldest = Math.floor(size / OLDEST);
+    const oldest = Math.floor(size / OLDEST_SHARE);
     if (key) return this.#nextOfKeys(size, oldest);
     if (waiting.length <= size) return waiting.splice(0);
     return [...waiting.splice(0, oldest), ...waiting.splice(oldest - size)];

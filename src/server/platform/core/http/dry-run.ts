@@ -18,7 +18,7 @@ export interface DryRun {
 
 /** Limited because each dry run occupies a store connection while it runs. */
 const MAX_CONCURRENT = 4;
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 let running = 0;
 
 /** Whether the caller requests a dry run. Throws 400 for any value but true and false. */
@@ -41,7 +41,7 @@ export async function dryRun(ctx: Context, work: (inside: Context) => Promise<un
   try {
     for (let tried = 1; ; tried++) {
       const attempt = await once(ctx, work);
-      if (!attempt.conflicted || tried === TRIES) return await attempt.outcome;
+      if (!attempt.conflicted || tried === MAX_ATTEMPTS) return await attempt.outcome;
       attempt.outcome.catch(() => {});
     }
   } finally {

@@ -29,7 +29,7 @@ export function bytesOf(
             }
             texts.push(value);
             length += value.length;
-          } while (length < ENOUGH && !isFirst);
+          } while (length < CHUNK_CHARACTERS && !isFirst);
           isFirst = false;
           controller.enqueue(bytesOfTexts(texts));
         } catch (err) {
@@ -46,7 +46,7 @@ export function bytesOf(
 }
 
 /** Characters that are collected before they are sent: each write costs about as much as rendering six hosts. */
-const ENOUGH = 128 * 1024;
+const CHUNK_CHARACTERS = 128 * 1024;
 
 /** The texts, one after the other. They are not joined first, because long texts are slow. */
 function bytesOfTexts(texts: readonly string[]): Uint8Array {

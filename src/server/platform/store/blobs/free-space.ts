@@ -6,7 +6,7 @@ import { isMissing } from "./file-steps.ts";
 
 const GiB = 1024 ** 3;
 /** What blobs leave free: this share of the disk, and at most this many bytes. */
-const SHARE = 0.1;
+const KEPT_SHARE = 0.1;
 const KEPT_MAX = GiB;
 /** The disk is looked at again after this many bytes. */
 const INTERVAL_BYTES = 8 * 1024 * 1024;
@@ -41,7 +41,7 @@ export class FreeSpace {
   /** Throws `NoRoom` if this many bytes more leave too little free. */
   async check(bytes: number): Promise<void> {
     const { free, total } = await this.#read(this.#folder);
-    const kept = Math.min(SHARE * total, KEPT_MAX);
+    const kept = Math.min(KEPT_SHARE * total, KEPT_MAX);
     // A file system without sizes, as some network folders are.
     if (total > 0 && free - bytes < kept) throw new NoRoom(this.#folder, free, Math.ceil(kept));
   }

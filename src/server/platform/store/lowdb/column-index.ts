@@ -124,13 +124,13 @@ export class FoldedIndex extends ColumnIndex {
 }
 
 /** Up to this many keys are inserted one by one, which is cheaper than merging the lists, however long they are. */
-const FEW = 16;
+const MAX_SINGLE_INSERTS = 16;
 
 function mergeSorted(a: Value[], b: Value[]): Value[] {
   // Times and counters arrive in ascending order, except for the null of rows without a value: then hardly any
   // element moves.
   const before = a.length === 0 ? 0 : placeOf(b, a[a.length - 1]!, true);
-  if (before <= FEW) {
+  if (before <= MAX_SINGLE_INSERTS) {
     for (const key of b.slice(0, before)) {
       const at = placeOf(a, key, false);
       if (a[at] !== key) a.splice(at, 0, key);

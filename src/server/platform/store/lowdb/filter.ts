@@ -332,12 +332,12 @@ function rangeTest({ op, column, value }: Range): Test {
  * Up to this many values are looked up one by one in the members; more are matched against a set while scanning the
  * members.
  */
-const FEW = 8;
+const FEW_IDS = 8;
 
 function holdsAny(column: string, values: readonly number[]): Test {
   const ids = new Set(values);
   const any: (members: readonly number[]) => boolean =
-    values.length > FEW
+    values.length > FEW_IDS
       ? (members) => members.some((member) => ids.has(member))
       : (members) => values.some((value) => holds(members, value));
   return (row) => {

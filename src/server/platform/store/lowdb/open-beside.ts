@@ -4,7 +4,7 @@ import type { WithAdmin } from "../admin.ts";
 import { type Collections, StoreDamaged, type Tables } from "../store.ts";
 import { type LowdbOptions, openLowdb } from "./open.ts";
 
-const TRIES = 8;
+const MAX_ATTEMPTS = 8;
 const PAUSE_MS = 250;
 
 /** If the server replaces files with a new snapshot during the read, the read is retried. */
@@ -16,7 +16,7 @@ export async function openBeside<S extends Tables>(
       return await openLowdb({ ...options, readOnly: true });
     } catch (error) {
       const mayPass = error instanceof StoreDamaged || (error as NodeJS.ErrnoException).code === "ENOENT";
-      if (!mayPass || attempt === TRIES) throw error;
+      if (!mayPass || attempt === MAX_ATTEMPTS) throw error;
       await sleep(PAUSE_MS);
     }
   }

@@ -12,7 +12,7 @@ import { checksumOf, type Migration, titleOf } from "./migrations/migration.ts";
 import { ddl, RAISE_REVISION, schemaObjects } from "./schema.ts";
 import { sql, textOf } from "./sql.ts";
 
-const OLDEST = 150_000;
+const OLDEST_SERVER_VERSION = 150_000;
 const BOOTSTRAP = `CREATE TABLE IF NOT EXISTS svc_meta (key text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE IF NOT EXISTS svc_migrations (number integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now());
 ${RAISE_REVISION}`;
@@ -32,7 +32,7 @@ export async function checkVersion(client: pg.ClientBase): Promise<void> {
     "SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS text",
   );
   const [version] = rows;
-  if (Number(version?.number) < OLDEST)
+  if (Number(version?.number) < OLDEST_SERVER_VERSION)
     throw new Error(`svc needs Postgres 15 or newer; this database is ${version?.text}`);
 }
 

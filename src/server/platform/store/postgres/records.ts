@@ -9,12 +9,12 @@ import { isUsualTime, parserOf, USUAL_LENGTH, usualTime } from "./types.ts";
 export const RECORD = "record";
 
 /** With fewer columns, a record is not faster. */
-const WIDE = 8;
+const WIDE_COLUMNS = 8;
 /** Postgres doubles the quotes and backslashes in a record, so large values are read as they are. */
 const LARGE: ReadonlySet<SqlType> = new Set<SqlType>(["json", "bytea"]);
 
 export const fitsRecord = (columns: readonly ColumnSpec[]): boolean =>
-  columns.length >= WIDE && !columns.some((spec) => LARGE.has(sqlType(spec)));
+  columns.length >= WIDE_COLUMNS && !columns.some((spec) => LARGE.has(sqlType(spec)));
 
 export const recordOf = (columns: readonly Sql[]): Sql => sql`ROW(${list(columns)})::text AS ${sql.id(RECORD)}`;
 
@@ -64,7 +64,7 @@ export function recordParser(columns: readonly ColumnSpec[]): (text: string) => 
         }
         const from = at;
         at = end + 1;
-        if (isNumber[i] && end - from <= SHORT) {
+        if (isNumber[i] && end - from <= MAX_SHORT_DIGITS) {
           values[i] = shortNumber(text, from, end);
           continue;
         }
@@ -78,8 +78,8 @@ export function recordParser(columns: readonly ColumnSpec[]): (text: string) => 
 }
 
 /** Numbers of up to this many characters have fewer digits than a double can represent exactly. */
-const SHORT = 15;
-const POWERS = Array.from({ length: SHORT + 1 }, (_, exponent) => 10 ** exponent);
+const MAX_SHORT_DIGITS = 15;
+const POWERS = Array.from({ length: MAX_SHORT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 
 /** The number between these places. Most are plain decimals, which need no text of their own. */
 function shortNumber(text: string, from: number, end: number): number {

@@ -34,7 +34,7 @@ interface Stretch {
 }
 
 /** Number of rows that a guess examines. */
-const CANDIDATES = 3000;
+const MAX_CANDIDATES = 3000;
 /**
  * Candidates where the members of related rows are tested: that takes longer for each row, and without a guess, an
  * index finds them.
@@ -44,9 +44,9 @@ const CANDIDATES_WITH_MEMBERS = 500;
  * Lists of up to this many rows first select ids and order values, then read the other columns: sorting copies whole
  * rows.
  */
-const FEW = 1000;
+const FEW_ROWS = 1000;
 /** Rows with fewer columns than this are sorted as a whole just as quickly. */
-const WIDE = 8;
+const WIDE_COLUMNS = 8;
 
 const SORT = { asc: sql`ASC NULLS LAST`, desc: sql`DESC NULLS FIRST` } as const;
 
@@ -125,14 +125,14 @@ class SelectBuilder {
     const filter = this.#select.where ?? everything;
     const where = partner ? withPartner(filter, partner.layout.table.name) : filter;
     const picked = where.op === "all" ? null : this.#conditions.of(where, this.#layout, ROW);
-    const late = limit !== undefined && limit <= FEW && this.#columns.length >= WIDE;
+    const late = limit !== undefined && limit <= FEW_ROWS && this.#columns.length >= WIDE_COLUMNS;
     if (!late) {
       const rows = this.#reading.select(ROW);
       return { guess: null, full: this.#statement(rows, conditions, order, picked, tail) };
     }
     const keys = list(order.map(({ expr }, i) => sql`${expr} AS ${name(`k${i}`)}`));
     const apart = partner !== null && concernsOnly(where, partner.layout.table.name);
-    const candidates = testsMembers(where) ? CANDIDATES_WITH_MEMBERS : CANDIDATES;
+    const candidates = testsMembers(where) ? CANDIDATES_WITH_MEMBERS : MAX_CANDIDATES;
     const guess =
       picked && !this.#select.few && !apart && !offset && !lacking && (!this.#served(order[0]!) || probes(where))
         ? this.#rowsOf(
@@ -328,7 +328,7 @@ function testsMembers(where: Predicate): boolean {
  * one at which the ids are selected first: Postgres would otherwise render rows that it then sorts and cuts off.
  */
 const readsRecords = ({ limit, transient }: Select): boolean =>
-  transient === true && (limit === undefined || limit <= FEW);
+  transient === true && (limit === undefined || limit <= FEW_ROWS);
 
 export function selects(
   layoutOf: LayoutOf,

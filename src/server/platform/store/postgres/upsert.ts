@@ -9,7 +9,7 @@ import { type Chunk, chunks, inputRows, type Layout, type PostgresRow, typed, ty
 import { allOf, anyOf, col, list, name, type Sql, sql, textOf } from "./sql.ts";
 
 /** Number of attempts when other servers insert or delete the same rows at the same time. */
-const TRIES = 10;
+const MAX_ATTEMPTS = 10;
 
 export interface UpsertShape {
   readonly on: readonly string[];
@@ -130,7 +130,7 @@ async function upsertChunk(
     `upsert ${single} ${shape.on.join()} ${shape.set.join()} ${patterns.join()} ${shape.returning.join()}`,
     () => upsertText(layout, shape, patterns, single),
   );
-  for (let tried = 0; tried < TRIES; tried++) {
+  for (let tried = 0; tried < MAX_ATTEMPTS; tried++) {
     const { rows: returned } = await runner.write({ text, values });
     if (returned.length === rows.length) {
       const ordered: PostgresRow[] = new Array(rows.length);

@@ -13,7 +13,7 @@ export interface CheckResult {
 }
 
 /** Maximum number of problems reported per kind. */
-const MOST = 20;
+const MAX_PROBLEMS_PER_TABLE = 20;
 
 /**
  * Reads everything and checks that values match their columns, secrets can be decrypted, references resolve, unique
@@ -35,8 +35,9 @@ export async function checkStore<S extends Tables>(
       const tableProblems: string[] = [];
       tables.push(await checkRows(collection, byName, next[collection.table.name], tableProblems));
       for (const columns of uniqueSets(collection.table)) await checkUnique(collection, columns, tableProblems);
-      problems.push(...tableProblems.slice(0, MOST));
-      if (tableProblems.length > MOST) problems.push(`${collection.table.name}: ${tableProblems.length - MOST} more`);
+      problems.push(...tableProblems.slice(0, MAX_PROBLEMS_PER_TABLE));
+      if (tableProblems.length > MAX_PROBLEMS_PER_TABLE)
+        problems.push(`${collection.table.name}: ${tableProblems.length - MAX_PROBLEMS_PER_TABLE} more`);
     }
   });
   return { tables, problems };

@@ -27,7 +27,7 @@ const LIMITS = {
 /** Every download to a slow client occupies a connection for a long time, and must not delay other requests. */
 const sockets = { keepAlive: true, maxSockets: 2_000 };
 /** Bytes of content that must at least pass in a second. */
-const SLOWEST = 100_000;
+const SLOWEST_BYTES_PER_SECOND = 100_000;
 
 export class Bucket {
   /** For messages. */
@@ -77,7 +77,7 @@ export class Bucket {
   }
 
   forBytes(bytes: number): { abortSignal: AbortSignal } {
-    return this.within(this.limits.answerMs + Math.ceil((bytes / SLOWEST) * 1_000));
+    return this.within(this.limits.answerMs + Math.ceil((bytes / SLOWEST_BYTES_PER_SECOND) * 1_000));
   }
 
   /** The error to throw for one of the client. */
