@@ -24,7 +24,7 @@ interface SessionOptions {
   readonly endpoints?: readonly string[] | null;
 }
 
-const LONGEST_USER_AGENT = 255;
+const MAX_USER_AGENT = 255;
 
 /** Opens a session for the user and returns its token, which is not stored. */
 export async function createSession(
@@ -53,7 +53,7 @@ export async function openSession(
     expires_at: options.expiresAt ?? null,
     endpoints: options.endpoints ?? null,
     address: ctx.address ?? "",
-    user_agent: (ctx.headers?.get("user-agent") ?? "").slice(0, LONGEST_USER_AGENT),
+    user_agent: (ctx.headers?.get("user-agent") ?? "").slice(0, MAX_USER_AGENT),
   });
   return { token, row };
 }

@@ -55,7 +55,7 @@ async function startStreams(services: Services): Promise<Streams> {
     return allowed(await viewerOf(store, user, session));
   }
 
-  async function look(streams: readonly Stream[]): Promise<void> {
+  async function endRefused(streams: readonly Stream[]): Promise<void> {
     for (const stream of streams) {
       // An unavailable store ends no streams: they are checked again later.
       const stays = await mayGoOn(stream).catch((error: unknown) => {
@@ -68,10 +68,10 @@ async function startStreams(services: Services): Promise<Streams> {
 
   const onMessage = (payload: string) => {
     const ids = payload === "*" ? null : new Set(JSON.parse(payload) as number[]);
-    void look([...open].filter(({ viewer }) => ids === null || ids.has(viewer.id)));
+    void endRefused([...open].filter(({ viewer }) => ids === null || ids.has(viewer.id)));
   };
   const unlisten = await store.listen(channels.sessions, onMessage, () => onMessage("*"));
-  const timer = setInterval(() => void look([...open]), LOOK_EVERY);
+  const timer = setInterval(() => void endRefused([...open]), LOOK_EVERY);
   timer.unref();
 
   return {
@@ -82,14 +82,14 @@ async function startStreams(services: Services): Promise<Streams> {
         throw overBudget(`you have ${STREAMS_PER_USER} streams of ${kind} open; close one of them`, 30);
       open.add(stream);
       // The session or role may have ended since it was checked.
-      void look([stream]);
+      void endRefused([stream]);
       let expiry: NodeJS.Timeout | undefined;
       void store.sessions.get(viewer.session_id).then(
         (session) => {
           const end = session && endOf(settings, session, viewer.api_only);
           if (end === null || !open.has(stream)) return;
           const left = Math.min(Math.max(1, end - clock.now()), TIMER_MAX);
-          expiry = setTimeout(() => void look([stream]), left).unref();
+          expiry = setTimeout(() => void endRefused([stream]), left).unref();
         },
         () => {},
       );

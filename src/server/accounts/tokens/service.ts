@@ -18,8 +18,8 @@ import { aboutToken, endSession, openSession, recordTokenEnd, type SessionRow } 
 import { managedAccount, manages, visibleAccount } from "../users/access.ts";
 
 const DEFAULT_LIFETIME = days(90);
-const LONGEST_LIFETIME = days(2 * 365);
-const MOST_TOKENS = 100;
+const MAX_LIFETIME = days(2 * 365);
+const MAX_TOKENS = 100;
 
 export async function listTokens(ctx: Context, query: z.output<(typeof tokensApi)["list"]["query"]>) {
   const user = await owner(ctx, query.user_id);
@@ -87,7 +87,7 @@ function endOf({ clock }: Context, input: CreateToken): string {
   const now = clock.now();
   const end = input.expires_at === undefined ? now + lifetime(input.expires_in) : Date.parse(input.expires_at);
   if (end <= now) throw invalid(field, "must be in the future");
-  if (end > now + LONGEST_LIFETIME) throw invalid(field, "must be at most two years from now");
+  if (end > now + MAX_LIFETIME) throw invalid(field, "must be at most two years from now");
   return isoAt(end);
 }
 
@@ -116,8 +116,7 @@ async function checkRoom(ctx: Context, user: UserRow, name: string): Promise<voi
   await deleteExpired(ctx, ofUser);
   if ((await store.sessions.count(and(ofUser, eq("name", name)))) > 0)
     throw alreadyExists(`a token with the name ${name} exists`);
-  if ((await store.sessions.count(ofUser)) >= MOST_TOKENS)
-    throw conflict(`a user has at most ${MOST_TOKENS} API tokens`);
+  if ((await store.sessions.count(ofUser)) >= MAX_TOKENS) throw conflict(`a user has at most ${MAX_TOKENS} API tokens`);
 }
 
 const view = (row: SessionRow): ApiToken => ({

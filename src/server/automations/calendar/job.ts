@@ -38,9 +38,9 @@ const CHECKED_EVERY = minutes(30);
 const CLAIM = minutes(10);
 /** After an event, a host that still fails gets none for this long. */
 const REST = days(7);
-const RETRIED_LEAST = minutes(5);
-const RETRIED_MOST = hours(24);
-const BUSY_MOST = hours(1);
+const MIN_RETRY_WAIT = minutes(5);
+const MAX_RETRY_WAIT = hours(24);
+const MAX_BUSY_WAIT = hours(1);
 const BATCH_SIZE = 500;
 const MAX_CONCURRENT = 8;
 
@@ -113,13 +113,13 @@ async function keepPage(run: Run, rows: readonly EventRow[], signal: AbortSignal
     await Promise.all(
       batch.map((row) => {
         const host = row.host_id === null ? undefined : hostsById.get(row.host_id);
-        return keep(run, row, host, host && desired.get(host.id));
+        return keepEvent(run, row, host, host && desired.get(host.id));
       }),
     );
   }
 }
 
-async function keep(
+async function keepEvent(
   run: Run,
   row: EventRow,
   host: HostRow | undefined,
@@ -184,7 +184,7 @@ async function follow(run: Run, row: EventRow, host: HostRow, desired: DesiredEv
   if (span === null) return planAgain(services, row);
   if (isoAt(span.start) <= now) return begin(services, row, { host, desired, span });
   if (hasNewText) await client.describe(row.event_id, description);
-  await settle(services, row, { span, description, timezone: row.timezone });
+  await storePlanned(services, row, { span, description, timezone: row.timezone });
 }
 
 async function create(services: Services, row: EventRow, desired: DesiredEvent, description: string): Promise<void> {
@@ -194,7 +194,7 @@ async function create(services: Services, row: EventRow, desired: DesiredEvent, 
   const time = chooseTime(now, timeZone, spans);
   const span = await client.create({ ...time, id: row.event_id, summary: TITLE, description, timeZone });
   const isKept = await services.store.tx(async (store) => {
-    if (!(await settle({ ...services, store }, row, { span, description, timezone: timeZone }))) return false;
+    if (!(await storePlanned({ ...services, store }, row, { span, description, timezone: timeZone }))) return false;
     const ctx = within(serviceContext(services), store);
     for (const { id: policy_id, name: policy_name } of desired.policies)
       await recordActivity(ctx, "ran_automation_calendar_event", { policy_id, policy_name, status_code: 200 });
@@ -206,7 +206,7 @@ async function create(services: Services, row: EventRow, desired: DesiredEvent, 
 type Writing = Pick<Services, "clock"> & { readonly store: ServerTx };
 
 /** The event is in the calendar. Returns false if the row is about another one now. */
-async function settle(
+async function storePlanned(
   { store, clock }: Writing,
   row: EventRow,
   { span, description, timezone }: { span: Span; description: string; timezone: string },
@@ -286,8 +286,8 @@ async function recordFailure(
 ): Promise<void> {
   const { clock, log } = services;
   const isPassing = error.problem === "busy" || error.problem === "unreachable";
-  const most = isPassing ? BUSY_MOST : RETRIED_MOST;
-  const wait = Math.max(error.retryAfter ?? 0, Math.min(most, RETRIED_LEAST * 2 ** Math.min(row.failures, 20)));
+  const most = isPassing ? MAX_BUSY_WAIT : MAX_RETRY_WAIT;
+  const wait = Math.max(error.retryAfter ?? 0, Math.min(most, MIN_RETRY_WAIT * 2 ** Math.min(row.failures, 20)));
   log.warn({ host_id: row.host_id, problem: error.message }, "a calendar cannot be changed; trying again");
   await services.store.tx(async (store) => {
     const set = { failures: row.failures + 1, last_error: error.message, check_at: isoAt(clock.now() + wait) };

@@ -7,13 +7,13 @@ export interface Span {
   readonly end: number;
 }
 
-const LENGTH = minutes(30);
+const EVENT_LENGTH = minutes(30);
 const FIRST_HOUR = 9;
 const LAST_HOUR = 17;
 /** From tomorrow on: contains five working days. */
-const DAYS = 7;
+const PLANNED_DAYS = 7;
 /** What has to be known of the calendar to choose a time. */
-export const LOOK_AHEAD = days(DAYS + 2);
+export const LOOK_AHEAD = days(PLANNED_DAYS + 2);
 
 export function isTimeZone(name: string): boolean {
   try {
@@ -81,12 +81,12 @@ export function chooseTime(now: number, timeZone: string, busy: readonly Span[])
 
 function spanAt(date: LocalDate, minute: number, timeZone: string): Span {
   const start = instantOf(date, minute, timeZone);
-  return { start, end: start + LENGTH };
+  return { start, end: start + EVENT_LENGTH };
 }
 
 function nextDays(now: number, timeZone: string): LocalDate[] {
   const { year, month, day } = localParts(now, timeZone);
-  return Array.from({ length: DAYS }, (_, at) => {
+  return Array.from({ length: PLANNED_DAYS }, (_, at) => {
     // Noon, because days in UTC have 24 hours.
     const date = new Date(Date.UTC(year, month - 1, day) + days(at + 1) + hours(12));
     return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };

@@ -26,11 +26,11 @@ type SignInOutcome =
   { readonly acs: string; readonly response: string } | { readonly redirect: string };
 
 /** A whole office may sign in from one address. */
-const LIMIT = { scope: "conditional access", most: 300, ofAll: 6_000, span: minutes(1) };
+const CALL_LIMIT = { scope: "conditional access", most: 300, ofAll: 6_000, span: minutes(1) };
 
 /** Refusals are logged with their reason; the browser is sent to a page that does not reveal it. */
 export async function answerSignIn(ctx: Context, field: string): Promise<SignInOutcome> {
-  await countCall(ctx, LIMIT, ctx.address);
+  await countCall(ctx, CALL_LIMIT, ctx.address);
   try {
     return await answer(ctx, field);
   } catch (error) {

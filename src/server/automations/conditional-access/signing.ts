@@ -14,7 +14,7 @@ interface ServerKey extends SigningKey {
   readonly der: Buffer;
 }
 
-const NAME = "saml";
+const ROW_NAME = "saml";
 const LIFETIME = days(3650);
 const SUBJECT = [
   { key: "CN", value: "svc conditional access" },
@@ -26,13 +26,13 @@ const ownKey = part("key of the identity provider", (services) => new CachedValu
 export const signingKey = ({ running }: Pick<Services, "running">): Promise<ServerKey> => running.of(ownKey).get();
 
 async function load({ store, clock }: PartServices): Promise<ServerKey> {
-  const where = eq("name", NAME);
+  const where = eq("name", ROW_NAME);
   let row = await store.conditionalAccessKeys.first({ where });
   if (row === null) {
     const key = await newKey();
     const times = { from: clock.now() - minutes(10), until: clock.now() + LIFETIME };
     const newRow = {
-      name: NAME,
+      name: ROW_NAME,
       created_at: clock.iso(),
       certificate: makeCa(SUBJECT, key, randomBytes(16), times).toString("base64"),
       key: key.export({ type: "pkcs8", format: "pem" }) as string,

@@ -6,12 +6,12 @@ import { reportFailingPolicies } from "./failing-policies.ts";
 import { reportHostStatus } from "./host-status.ts";
 
 const DEFAULT = hours(24);
-const LEAST = minutes(1);
+const MIN_PERIOD = minutes(1);
 
 /** `webhook_settings.interval`. */
 async function periodOf({ config }: Pick<Services, "config">): Promise<number> {
   const { webhook_settings } = await config.current();
-  return Math.max(LEAST, readDuration(webhook_settings.interval) ?? DEFAULT);
+  return Math.max(MIN_PERIOD, readDuration(webhook_settings.interval) ?? DEFAULT);
 }
 
 /**

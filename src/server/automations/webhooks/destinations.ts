@@ -18,7 +18,7 @@ type DestinationRow = RowOf<typeof webhookDestinations>;
 type Changes = z.output<typeof webhooksApi.modifyDestination.body>;
 
 /** Maximum number of destinations that can be created through the API. */
-const MOST = 1_000;
+const MAX_DESTINATIONS = 1_000;
 
 /** The destination's row. On first use it is created with a new secret; concurrent calls create it once. */
 export async function destinationOf(
@@ -51,8 +51,8 @@ export const modifyDestination = (ctx: Context, change: Changes): Promise<{ dest
       if (problem) throw invalid("url", problem);
       const existing = await store.webhookDestinations.first({ where: eq("url", change.url) });
       const headers = change.headers && checkedHeaders(change.headers, existing ? headersOf(existing) : {});
-      if (!existing && (await store.webhookDestinations.count()) >= MOST)
-        throw invalid("url", `the limit of ${MOST} destinations is reached`);
+      if (!existing && (await store.webhookDestinations.count()) >= MAX_DESTINATIONS)
+        throw invalid("url", `the limit of ${MAX_DESTINATIONS} destinations is reached`);
       const before = existing ?? (await destinationOf(inside, change.url));
       const isNewSecret = !existing || change.rotate_secret === true;
       if (headers || change.rotate_secret) {

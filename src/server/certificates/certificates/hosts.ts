@@ -41,7 +41,7 @@ export async function ownTemplate(
   const { status, challenge } = await ctx.store.tx(
     async (store) => {
       const inside = within(ctx, store);
-      const settled = await settle(inside, host.id, id, missing);
+      const settled = await storeStatus(inside, host.id, id, missing);
       return { status: settled, challenge: settled === "delivered" ? await giveChallenge(inside, host.id, id) : null };
     },
     { lock: `certificates of host ${host.id}` },
@@ -75,7 +75,7 @@ export function namesFor(row: Names, values: HostValues): { names: Names; missin
 
 const LACKING = "The host has no value for ";
 
-async function settle({ store, clock }: Context, hostId: number, templateId: number, missing: readonly string[]) {
+async function storeStatus({ store, clock }: Context, hostId: number, templateId: number, missing: readonly string[]) {
   const before = await store.hostCertificates.first({
     where: and(eq("host_id", hostId), eq("template_id", templateId)),
   });

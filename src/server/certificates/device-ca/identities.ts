@@ -21,7 +21,7 @@ export interface Identity extends Omit<IdentityRow, "certificate"> {
 }
 
 /** Devices poll often, so a server remembers those that it has verified. */
-const MOST_REMEMBERED = 100_000;
+const MAX_CACHED = 100_000;
 
 interface IdentityCache {
   readonly byFingerprint: Map<string, Identity>;
@@ -42,19 +42,20 @@ async function startCache({ store }: Services): Promise<IdentityCache> {
   const byFingerprint = new Map<string, Identity>();
   const lookups: IdentityCache["lookups"] = new Set();
   const forget = (fingerprint: string): void => {
-    for (const lookup of lookups) if (fingerprint === EVERY || fingerprint === lookup.fingerprint) lookup.changes++;
-    if (fingerprint === EVERY) byFingerprint.clear();
+    for (const lookup of lookups)
+      if (fingerprint === ALL_IDENTITIES || fingerprint === lookup.fingerprint) lookup.changes++;
+    if (fingerprint === ALL_IDENTITIES) byFingerprint.clear();
     else byFingerprint.delete(fingerprint);
   };
   return {
     byFingerprint,
     lookups,
-    stop: await store.listen(channels.deviceIdentities, forget, () => forget(EVERY)),
+    stop: await store.listen(channels.deviceIdentities, forget, () => forget(ALL_IDENTITIES)),
   };
 }
 
 /** The payload for a change of several identities. */
-const EVERY = "*";
+const ALL_IDENTITIES = "*";
 
 type Deps = Pick<Services, "running" | "clock"> & { readonly store: ServerTx };
 
@@ -85,7 +86,7 @@ async function remembering(
   try {
     const identity = await work();
     if (cache && identity && lookup.changes === ownMessages) {
-      if (cache.byFingerprint.size >= MOST_REMEMBERED) cache.byFingerprint.clear();
+      if (cache.byFingerprint.size >= MAX_CACHED) cache.byFingerprint.clear();
       cache.byFingerprint.set(fingerprint, identity);
     }
     return identity;
@@ -269,7 +270,7 @@ export async function moveIdentity(
   host: { readonly id: number; readonly team_id: number | null },
 ): Promise<void> {
   await store.deviceIdentities.update({ where: eq("id", id), set: { host_id: host.id, team_id: host.team_id } });
-  await store.notify(channels.deviceIdentities, EVERY);
+  await store.notify(channels.deviceIdentities, ALL_IDENTITIES);
 }
 
 /** Devices can no longer use these identities. Call this in a transaction. */
@@ -281,7 +282,7 @@ export async function revokeIdentities(
     where: and(oneOf("id", ids), isNull("revoked_at")),
     set: { revoked_at: clock.iso() },
   });
-  await store.notify(channels.deviceIdentities, EVERY);
+  await store.notify(channels.deviceIdentities, ALL_IDENTITIES);
 }
 
 /** Deletes identities that no device has used, for which somebody has asked again. In the caller's transaction. */
@@ -292,7 +293,7 @@ export async function dropUnusedIdentities(
   const dropped = await store.deviceIdentities.delete(
     and(eq("purpose", purpose), eq("hardware_uuid", hardware_uuid), isNull("host_id"), isNull("hardware_serial")),
   );
-  if (dropped > 0) await store.notify(channels.deviceIdentities, EVERY);
+  if (dropped > 0) await store.notify(channels.deviceIdentities, ALL_IDENTITIES);
 }
 
 /** Certificates that have ended long ago say nothing any more. */

@@ -31,14 +31,6 @@ export const agentKey = limit({
   beyond: "The request is refused with 401.",
 });
 
-export const managedAgents = startedPart("managed agents", startManagedAgents);
-
-async function startManagedAgents(services: Services): Promise<ManagedAgents> {
-  const agents = new ManagedAgents(services);
-  await agents.listen();
-  return agents;
-}
-
 class ManagedAgents {
   readonly #services: Services;
   readonly #byKey = new Map<string, CachedHost>();
@@ -49,24 +41,16 @@ class ManagedAgents {
   readonly #stops: (() => Promise<void>)[] = [];
   #changes: HostChanges | null = null;
 
+  static async start(services: Services): Promise<ManagedAgents> {
+    const agents = new ManagedAgents(services);
+    await agents.#listen();
+    return agents;
+  }
+
   constructor(services: Services) {
     this.#services = services;
     this.#unknownKeys = new FailureLimit(services, { scope: "managed agents' keys", most: UNKNOWN_KEYS_A_MINUTE });
     this.#lookups = new Batcher((hashes) => readAgentHosts(services, hashes), { size: 200, parallel: 2 });
-  }
-
-  /** Follows the changes of other servers. */
-  async listen(): Promise<void> {
-    const { store } = this.#services;
-    this.#changes = await watchHosts(store, {
-      host: (id) => doubt(this.#byHost.get(id)),
-      all: () => {
-        for (const cached of this.#byKey.values()) doubt(cached);
-      },
-    });
-    const forget = () => this.#forgetOptions();
-    for (const channel of [channels.teams, channels.config])
-      this.#stops.push(await store.listen(channel, forget, forget));
   }
 
   get size(): number {
@@ -102,6 +86,20 @@ class ManagedAgents {
     await this.#changes?.stop();
     for (const stop of this.#stops) await stop();
     this.#unknownKeys.stop();
+  }
+
+  /** Follows the changes of other servers. */
+  async #listen(): Promise<void> {
+    const { store } = this.#services;
+    this.#changes = await watchHosts(store, {
+      host: (id) => doubt(this.#byHost.get(id)),
+      all: () => {
+        for (const cached of this.#byKey.values()) doubt(cached);
+      },
+    });
+    const forget = () => this.#forgetOptions();
+    for (const channel of [channels.teams, channels.config])
+      this.#stops.push(await store.listen(channel, forget, forget));
   }
 
   async #hostOf(key: string, caller: Caller): Promise<AgentHost> {
@@ -142,3 +140,5 @@ class ManagedAgents {
 function doubt(cached: CachedHost | undefined): void {
   if (cached) cached.fresh = false;
 }
+
+export const managedAgents = startedPart("managed agents", ManagedAgents.start);

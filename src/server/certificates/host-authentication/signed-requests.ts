@@ -10,7 +10,7 @@ import { UniqueViolation } from "../../platform/store/store.ts";
 import { signer, TOLERANCE } from "./identity.ts";
 
 /** A whole office may send from one address. */
-const LIMIT = { scope: "signed requests", most: 300, ofAll: 3_000, span: minutes(1) };
+const CALL_LIMIT = { scope: "signed requests", most: 300, ofAll: 3_000, span: minutes(1) };
 
 interface SigningHost {
   readonly id: number;
@@ -23,7 +23,7 @@ interface SigningHost {
  */
 export async function signingHost(ctx: Context): Promise<SigningHost | null> {
   if (!ctx.headers || ctx.headers.get("signature-input") === null) return null;
-  await countCall(ctx, LIMIT, ctx.address);
+  await countCall(ctx, CALL_LIMIT, ctx.address);
   const identity = await signer(ctx);
   if (identity === null || identity.host_id === null) throw authenticationRequired();
   const [host] = await ctx.store.hosts.pick(["id", "team_id"], { where: eq("id", identity.host_id) });

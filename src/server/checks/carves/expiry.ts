@@ -11,9 +11,9 @@ const BATCH_SIZE = 100;
 /** Marks overdue carves as expired and deletes their blocks. Returns the number of carves. */
 export async function expireCarves({ store, blobs, clock }: Parts, signal: AbortSignal): Promise<number> {
   let expired = 0;
-  const over = and(eq("expired", false), not(alive(clock.now())));
+  const isOver = and(eq("expired", false), not(alive(clock.now())));
   while (!signal.aborted) {
-    const due = (await store.carves.pick(["id"], { where: over, limit: BATCH_SIZE })).map(({ id }) => id);
+    const due = (await store.carves.pick(["id"], { where: isOver, limit: BATCH_SIZE })).map(({ id }) => id);
     if (due.length === 0) break;
     // Marked first, so that no further block is accepted.
     await store.carves.update({ where: oneOf("id", due), set: { expired: true } });

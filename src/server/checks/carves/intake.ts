@@ -29,7 +29,7 @@ type Deps = Pick<Services, "store" | "blobs" | "clock" | "random" | "settings" |
 const MAX_ATTEMPTS = 5;
 /** Format of session ids; anything else is rejected without reading the store. */
 const SESSION = /^[0-9a-f-]{36}$/;
-const FULL = "the disk of the server is almost full";
+const DISK_FULL = "the disk of the server is almost full";
 const unknownSession = failure(404, "session_id was not found");
 
 interface Block {
@@ -56,7 +56,7 @@ export class CarveIntake {
     const { store, clock, random, settings } = this.#deps;
     const plan = planOf(body, settings);
     if (typeof plan === "string") return failure(400, plan);
-    if (!(await this.#hasRoom(plan.carve_size))) return failure(507, `${FULL}: the carve cannot be stored`);
+    if (!(await this.#hasRoom(plan.carve_size))) return failure(507, `${DISK_FULL}: the carve cannot be stored`);
     return store.tx(
       async (tx) => {
         const open = await this.#openCarves(tx, hostId);
@@ -141,7 +141,7 @@ export class CarveIntake {
       return (await this.#isStored(carve, blockId, data!)) ? received : this.#fail(carve, unexpected(carve, blockId));
 
     const kept = await this.#putBlock(carve, blockId, data!);
-    if (kept === null) return this.#fail(carve, `${FULL}: block ${blockId} was not stored`, 507);
+    if (kept === null) return this.#fail(carve, `${DISK_FULL}: block ${blockId} was not stored`, 507);
     const now = clock.now();
     const moved = await store.carves.update({
       where: and(eq("id", carve.id), eq("revision", carve.revision), eq("expired", false), isNull("error")),

@@ -37,28 +37,43 @@ const REFRESH = minutes(30);
 /** Hosts in one transaction. */
 const BATCH_SIZE = 50;
 
-interface FailureIntake {
+export class FailureIntake {
+  readonly #plans: PlanCache;
+  readonly #log: Services["log"];
+  readonly #batches: Batcher<HostErrors, null>;
+
+  constructor({ store, clock, log }: Services, plans: PlanCache) {
+    this.#plans = plans;
+    this.#log = log;
+    this.#batches = new Batcher(
+      async (reports) => {
+        const now = clock.now();
+        const plan = await planErrors(store, reports, { at: isoAt(now), repeatedSince: isoAt(now - REFRESH) });
+        if (plan !== null) await store.tx((tx) => writeErrors(tx, plan));
+        return reports.map(() => null);
+      },
+      { size: BATCH_SIZE, parallel: 1, key: ({ hostId }) => String(hostId) },
+    );
+  }
+
   /** Undefined: no line is about a query. */
-  take(
-    host: { readonly id: number; readonly teamId: number | null },
+  storeFailures(
+    { id, teamId }: { readonly id: number; readonly teamId: number | null },
     lines: readonly ResultLine[],
-  ): Promise<void> | undefined;
-  idle(): Promise<void>;
-}
+  ): Promise<void> | undefined {
+    const failed = lines.slice(0, failureLines.max).flatMap(({ value: { message } }) => {
+      const isFailure = typeof message === "string" && message.startsWith(FAILED);
+      return isFailure ? message.slice(FAILED.length, FAILED.length + failureText.max) : [];
+    });
+    return failed.length === 0 ? undefined : this.#store(id, teamId, failed);
+  }
 
-export function createFailureIntake({ store, clock, log }: Services, plans: PlanCache): FailureIntake {
-  const batches = new Batcher<HostErrors, null>(
-    async (reports) => {
-      const now = clock.now();
-      const plan = await planErrors(store, reports, { at: isoAt(now), repeatedSince: isoAt(now - REFRESH) });
-      if (plan !== null) await store.tx((tx) => writeErrors(tx, plan));
-      return reports.map(() => null);
-    },
-    { size: BATCH_SIZE, parallel: 1, key: ({ hostId }) => String(hostId) },
-  );
+  idle(): Promise<void> {
+    return this.#batches.idle();
+  }
 
-  async function keep(hostId: number, teamId: number | null, failed: readonly string[]): Promise<void> {
-    const plan = await plans.get();
+  async #store(hostId: number, teamId: number | null, failed: readonly string[]): Promise<void> {
+    const plan = await this.#plans.get();
     const errors = new Map<number, string>();
     for (const text of failed) {
       const failure = failureIn(plan, text);
@@ -67,23 +82,12 @@ export function createFailureIntake({ store, clock, log }: Services, plans: Plan
     }
     if (errors.size === 0) return;
     try {
-      await batches.add({ hostId, of: "query_id", errors, succeeded: new Set() });
+      await this.#batches.add({ hostId, of: "query_id", errors, succeeded: new Set() });
     } catch (err) {
       // The agent repeats it; its log must not wait for that.
-      log.warn({ err, host_id: hostId }, "errors of scheduled queries could not be stored");
+      this.#log.warn({ err, host_id: hostId }, "errors of scheduled queries could not be stored");
     }
   }
-
-  return {
-    take({ id, teamId }, lines) {
-      const failed = lines.slice(0, failureLines.max).flatMap(({ value: { message } }) => {
-        const isFailure = typeof message === "string" && message.startsWith(FAILED);
-        return isFailure ? message.slice(FAILED.length, FAILED.length + failureText.max) : [];
-      });
-      return failed.length === 0 ? undefined : keep(id, teamId, failed);
-    },
-    idle: () => batches.idle(),
-  };
 }
 
 /** The query whose name the text begins with, and what follows. Names may contain a colon, too. */

@@ -38,23 +38,13 @@ export const waitingReports = limit({
   per: "server",
   beyond: "Log messages are refused until there is room; agents keep their lines.",
 });
-export async function createReportIntake(services: Services, plans: PlanCache): Promise<ReportIntake> {
-  const writer = new ReportWriter(services);
-  const forget = () => writer.forgetTotals();
-  const stops = [
-    await services.store.listen(channels.queries, forget, forget),
-    await services.store.listen(channels.hosts, forget, forget),
-  ];
-  return new ReportIntake(services, { plans, writer, stops });
-}
-
 interface Deps {
   readonly plans: PlanCache;
   readonly writer: ReportWriter;
   readonly stops: readonly (() => Promise<void>)[];
 }
 
-class ReportIntake {
+export class ReportIntake {
   readonly #clock: Services["clock"];
   readonly #log: Services["log"];
   readonly #plans: PlanCache;
@@ -64,6 +54,16 @@ class ReportIntake {
   readonly #waiting = new Map<string, WaitingReport>();
   #size = 0;
   #working: Promise<void> | null = null;
+
+  static async start(services: Services, plans: PlanCache): Promise<ReportIntake> {
+    const writer = new ReportWriter(services);
+    const forget = () => writer.forgetTotals();
+    const stops = [
+      await services.store.listen(channels.queries, forget, forget),
+      await services.store.listen(channels.hosts, forget, forget),
+    ];
+    return new ReportIntake(services, { plans, writer, stops });
+  }
 
   constructor({ clock, log }: Services, { plans, writer, stops }: Deps) {
     this.#clock = clock;

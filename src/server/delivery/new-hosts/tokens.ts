@@ -14,8 +14,8 @@ import { enrollCommands } from "./commands.ts";
 import { privateCertificate } from "./private-certificate.ts";
 import { agentSha256 } from "./service.ts";
 
-const LONGEST = days(7);
-const SHORTEST = minutes(1);
+const MAX_LIFETIME = days(7);
+const MIN_LIFETIME = minutes(1);
 
 interface TokenInput {
   /** 0: no team. */
@@ -33,7 +33,7 @@ export async function createEnrollToken(
   else needPremium(ctx);
   const lifetime = readDuration(expires_in);
   if (lifetime === null) throw invalid("expires_in", "must be a duration such as 30m or 12h");
-  if (lifetime < SHORTEST || lifetime > LONGEST) throw invalid("expires_in", "must be between 1m and 7d");
+  if (lifetime < MIN_LIFETIME || lifetime > MAX_LIFETIME) throw invalid("expires_in", "must be between 1m and 7d");
   const { token, expires_at } = await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const team = teamId === null ? null : await getTeamRow(inside, "enroll_secrets:read", teamId);

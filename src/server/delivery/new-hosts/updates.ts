@@ -9,7 +9,7 @@ import { handedOutAgent } from "./service.ts";
 
 const LOCK = "agent-signing-key";
 /** The agent's version is in its first lines. */
-const START = 500;
+const START_BYTES = 500;
 
 const ownKey = part("key of agent updates", (services) => new CachedValue(() => load(services)));
 const signed = part("signed agent", () => ({ last: null as AgentUpdate | null }));
@@ -61,7 +61,7 @@ export async function updateFor(
 
 async function currentAgent({ running }: Pick<Context, "running">): Promise<AgentUpdate | null> {
   const agent = await handedOutAgent({ running });
-  const version = agent && versionInFile(agent.bytes.subarray(0, START).toString("latin1"));
+  const version = agent && versionInFile(agent.bytes.subarray(0, START_BYTES).toString("latin1"));
   if (agent === null || version === null) return null;
   const kept = running.of(signed);
   if (kept.last?.sha256 === agent.sha256) return kept.last;

@@ -3,10 +3,10 @@
 import { compareDevices } from "../../automations/conditional-access/compliance/inventory.ts";
 import { CarveIntake } from "../../checks/carves/intake.ts";
 import { createPolicyCache } from "../../checks/policies/cache.ts";
-import { createFailureIntake } from "../../checks/queries/failures.ts";
+import { FailureIntake } from "../../checks/queries/failures.ts";
 import { createForwarding } from "../../checks/queries/forwarding.ts";
 import { createPlanCache } from "../../checks/queries/plan.ts";
-import { createReportIntake } from "../../checks/queries/reports.ts";
+import { ReportIntake } from "../../checks/queries/reports.ts";
 import { createLabelCache } from "../../hosts/labels/dynamic.ts";
 import type { Services } from "../../platform/core/context.ts";
 import { startedPart } from "../../platform/core/running.ts";
@@ -37,12 +37,12 @@ async function startAgent(services: Services): Promise<Agent> {
   const details = new DetailQueries(services.extensions.of(inventorySources));
   const caches = { configs, labels, policies, details };
   const ingest = await Ingest.start(services, caches);
-  const reports = await createReportIntake(services, plans);
-  const failures = createFailureIntake(services, plans);
+  const reports = await ReportIntake.start(services, plans);
+  const failures = new FailureIntake(services, plans);
   const intake = new LogIntake(services, {
     forwarded: createForwarding(plans),
     report: (host, lines) => reports.storeReports(host, lines),
-    failures: failures.take,
+    failures: (host, lines) => failures.storeFailures(host, lines),
   });
   const carves = new CarveIntake(services, async (key) =>
     key.length > KEY_MAX ? null : ((cache.cached(key) ?? (await cache.find(key)))?.id ?? null),

@@ -50,7 +50,7 @@ export async function* follow(
     changed = true;
     wake();
   };
-  const over = () => signal.aborted || feed.isStopping();
+  const isOver = () => signal.aborted || feed.isStopping();
   const forget = feed.onChange(woken);
   signal.addEventListener("abort", woken);
   const until = performance.now() + STREAM_MS;
@@ -64,7 +64,7 @@ export async function* follow(
     if (after === null && last > 0) at = await before(ctx, where, at, last);
     // Gives a reader that has received nothing yet a position from which to resume.
     yield { type: "quiet", position: at };
-    while (!over() && performance.now() < until) {
+    while (!isOver() && performance.now() < until) {
       changed = false;
       const { heads, checkpoints } = await readEnds(store);
       const start = checkpoints.at(-1)?.position ?? 0;
@@ -73,11 +73,11 @@ export async function* follow(
         at = start;
       }
       const end = heads[0]?.position ?? 0;
-      while (at < end && !over()) {
+      while (at < end && !isOver()) {
         const page = await store.activities.list(entriesAfter(at, BATCH_SIZE, and(where, lte("chain_position", end))));
         for (const row of page) {
           yield { type: "activity", position: row.chain_position!, data: sourcedActivity(row) };
-          if (over()) return;
+          if (isOver()) return;
         }
         at = page.length < BATCH_SIZE ? end : page.at(-1)!.chain_position!;
       }

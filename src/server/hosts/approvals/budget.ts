@@ -15,7 +15,7 @@ const MINUTE = minutes(1);
  * Uses are counted per minute. Each counts for an hour from the end of its minute, so that no hour exceeds the
  * budget.
  */
-const SPAN = hours(1) + MINUTE;
+const BUDGET_SPAN = hours(1) + MINUTE;
 
 const words = { wipe: "wiped", delete: "deleted" } as const;
 
@@ -30,7 +30,7 @@ export async function spend(ctx: Context, action: Use["action"], hosts: number):
   await ctx.store.tx(
     async (tx) => {
       const now = clock.now();
-      const recentUses = and(eq("user_id", user.id), eq("action", action), gt("minute", isoAt(now - SPAN)));
+      const recentUses = and(eq("user_id", user.id), eq("action", action), gt("minute", isoAt(now - BUDGET_SPAN)));
       const uses = await tx.dangerUses.list({ where: recentUses, order: [{ column: "minute", direction: "asc" }] });
       refuseBeyond({ budget, hosts, uses, now, action, email: user.email });
       const minute = isoAt(now - (now % MINUTE));
@@ -55,12 +55,12 @@ function refuseBeyond({ budget, hosts, uses, now, action, email }: Bill): void {
   let used = uses.reduce((sum, use) => sum + use.hosts, 0);
   if (used + hosts <= budget) return;
   const rule = `at most ${budget} hosts may be ${words[action]} by one user within an hour`;
-  if (hosts > budget) throw overBudget(`${rule}; this would be ${hosts} at once`, SPAN / 1000);
+  if (hosts > budget) throw overBudget(`${rule}; this would be ${hosts} at once`, BUDGET_SPAN / 1000);
   const reason = `${rule}; ${email} has ${words[action]} ${used}`;
   let free = now;
   for (const use of uses) {
     used -= use.hosts;
-    free = Date.parse(use.minute) + SPAN;
+    free = Date.parse(use.minute) + BUDGET_SPAN;
     if (used + hosts <= budget) break;
   }
   const seconds = Math.max(1, Math.ceil((free - now) / 1000));
@@ -69,4 +69,4 @@ function refuseBeyond({ budget, hosts, uses, now, action, email }: Bill): void {
 
 /** Deletes uses that no longer count. */
 export const forgetUses = ({ store, clock }: Pick<Context, "clock"> & { store: ServerTx }): Promise<number> =>
-  store.dangerUses.delete(lte("minute", isoAt(clock.now() - SPAN)));
+  store.dangerUses.delete(lte("minute", isoAt(clock.now() - BUDGET_SPAN)));

@@ -69,7 +69,7 @@ export async function deny(ctx: Context, id: number, reason: string): Promise<Ap
   return ctx.store.tx(async (tx) => {
     const inside = within(ctx, tx);
     const set = { state: "denied", reason, finished_at: ctx.clock.iso() } as const;
-    const denied = await settle(inside, id, set);
+    const denied = await recordDecision(inside, id, set);
     await recordActivity(inside, "denied_approval", { ...aboutDecision(denied), reason });
     return viewOf(inside, denied);
   }, approvalLock(id));
@@ -123,12 +123,12 @@ export async function changeApproved(store: ServerTx, id: number, set: Partial<A
 
 /** Changes a pending request once, as given by `set`, in the caller's transaction. */
 async function grant(inside: Context, id: number, set: Partial<ApprovalRow>): Promise<void> {
-  const granted = await settle(inside, id, set);
+  const granted = await recordDecision(inside, id, set);
   await recordActivity(inside, "granted_approval", aboutDecision(granted));
 }
 
 /** Records the caller's decision, unless another user decided first. */
-async function settle(ctx: Context, id: number, set: Partial<ApprovalRow>): Promise<ApprovalRow> {
+async function recordDecision(ctx: Context, id: number, set: Partial<ApprovalRow>): Promise<ApprovalRow> {
   const { store, user, clock } = ctx;
   const caller = { decided_by: user.id, decider_name: user.name, decider_email: user.email, decided_at: clock.iso() };
   const open = and(eq("id", id), eq("state", "pending"), gt("expires_at", clock.iso()));

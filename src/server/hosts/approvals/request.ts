@@ -13,7 +13,7 @@ import { type ApprovalRow, viewOf } from "./view.ts";
 /** How long a request can be approved. */
 const OPEN_FOR = hours(24);
 const SHOWN_HOSTS = 10;
-const MOST_PENDING = 100;
+const MAX_PENDING = 100;
 const BATCH_SIZE = 1000;
 
 /** Whether the server's settings require another user's approval. */
@@ -49,8 +49,8 @@ export async function requestApproval(
         if (choice?.asked.wipe_type === selection.wipe_type) return same;
         throw conflict("your request for another kind of wipe of this host is pending: withdraw it first");
       }
-      if ((await tx.approvals.count(isPending)) >= MOST_PENDING)
-        throw conflict(`${MOST_PENDING} of your requests are pending: wait until they are decided, or withdraw some`);
+      if ((await tx.approvals.count(isPending)) >= MAX_PENDING)
+        throw conflict(`${MAX_PENDING} of your requests are pending: wait until they are decided, or withdraw some`);
       const approval = await tx.approvals.insert({
         created_at: clock.iso(),
         expires_at: isoAt(clock.now() + OPEN_FOR),

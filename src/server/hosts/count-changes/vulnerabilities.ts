@@ -38,7 +38,7 @@ interface TeamChanges {
 }
 
 /** Hosts that are looked at between two turns of the event loop: each may have thousands of vulnerabilities. */
-const HOSTS = 50;
+const BATCH_SIZE = 50;
 
 /** Must run in the transaction that changes the hosts. */
 async function recordExposure(tx: ServerTx, changes: readonly ExposureChange[]): Promise<void> {
@@ -54,7 +54,7 @@ async function recordExposure(tx: ServerTx, changes: readonly ExposureChange[]):
     affected.flatMap(({ before, after }) => [before, after].map(idsOf)),
   );
   const teams = new Map<number, TeamChanges>();
-  for await (const batch of parts(affected, HOSTS))
+  for await (const batch of parts(affected, BATCH_SIZE))
     for (const { hostId, before, after } of batch) {
       const [had, has] = [before, after].map((exposed) => cvesOf(exposed, cves)) as [Set<string>, Set<string>];
       const isSameTeam = before?.team === after?.team;

@@ -14,7 +14,7 @@ import type { directoryCredentials } from "./tables.ts";
 
 export type CredentialsRow = RowOf<typeof directoryCredentials>;
 
-const NAME = "directory";
+const ROW_NAME = "directory";
 const FIELD = "directory_graph_credentials";
 const ENTRY = `${FIELD}.0`;
 /** The lock of changes. */
@@ -22,7 +22,7 @@ export const DIRECTORY_CREDENTIALS_LOCK = "directory-credentials";
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export const credentialsRow = (store: Pick<ServerTx, "directoryCredentials">): Promise<CredentialsRow | null> =>
-  store.directoryCredentials.first({ where: eq("name", NAME) });
+  store.directoryCredentials.first({ where: eq("name", ROW_NAME) });
 
 /** Whether the row still has these credentials: they may have been replaced while the directory was asked. */
 export const isSame = (row: CredentialsRow | null, other: Credentials | null): boolean =>
@@ -113,7 +113,7 @@ export async function keepCredentials(
   const isOther = row?.tenant_id !== credentials.tenant_id;
   const state = { credential_invalid: false, ...(isOther ? { last_synced_at: null } : {}), last_sync_error: "" };
   const columns = { ...credentials, ...state, updated_at: now };
-  if (row === null) await store.directoryCredentials.insert({ name: NAME, created_at: now, ...columns });
+  if (row === null) await store.directoryCredentials.insert({ name: ROW_NAME, created_at: now, ...columns });
   else await store.directoryCredentials.update({ where: eq("id", row.id), set: columns });
   const type = row === null ? "added_directory_graph_credentials" : "edited_directory_graph_credentials";
   await recordActivity(inside, type, { tenant_id: credentials.tenant_id });

@@ -6,7 +6,7 @@ import { addAmounts, allowances } from "../../platform/rate-limits/amounts.ts";
 import { type Bucket, countAttempt, type LimitedBy } from "../../platform/rate-limits/shared.ts";
 import type { Refusal } from "./kind.ts";
 
-const SPAN = hours(1);
+const RATE_SPAN = hours(1);
 
 interface Secret {
   /** Absent where the machine has proved its identity by other means. */
@@ -56,7 +56,7 @@ export class NewHostsRate {
   }
 
   #bucketOf(secretHash: string): Bucket {
-    return { scope: "new hosts", key: secretHash, most: this.#most, span: SPAN };
+    return { scope: "new hosts", key: secretHash, most: this.#most, span: RATE_SPAN };
   }
 }
 
@@ -76,5 +76,5 @@ export const countForSecret = (
   secretHash: string,
 ): Promise<void> =>
   countAttempt(home, [
-    { scope: `${scope} of secrets`, key: secretHash, most: settings.enroll_max_new_hosts, span: SPAN },
+    { scope: `${scope} of secrets`, key: secretHash, most: settings.enroll_max_new_hosts, span: RATE_SPAN },
   ]);

@@ -11,7 +11,7 @@ export const ENROLLED_ELSEWHERE =
   "a host with this identifier belongs to another team than the enroll secret: an administrator has to transfer it to the secret's team, or delete it, before it can enroll again";
 
 /** Agents retry forever, so only one activity per host and reason is recorded within this time. */
-const QUIET = hours(24);
+const REPEATED_AFTER = hours(24);
 
 interface RefusedEnrollment {
   readonly host: Pick<HostRow, "id" | "display_name" | "hardware_serial" | "uuid" | "platform" | "team_id">;
@@ -39,7 +39,7 @@ export async function recordRefused(
   const type = "host_enrollment_rejected";
   await store.tx(
     async (tx) => {
-      const since = isoAt(clock.now() - QUIET);
+      const since = isoAt(clock.now() - REPEATED_AFTER);
       const recent = await tx.activities.pick(["details"], {
         where: and(eq("host_id", host.id), eq("type", type), gt("created_at", since)),
       });

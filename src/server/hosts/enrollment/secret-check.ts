@@ -32,7 +32,7 @@ type MatchingSecret = { team_id: number | null } | null;
 
 const checks = part("checks of enroll secrets", ({ store, clock, running }) => ({
   home: { store, clock, running },
-  secrets: new Batcher<string, MatchingSecret>((hashes) => findEnrollSecrets({ store, clock }, hashes), {
+  secrets: new Batcher<string, MatchingSecret>((batch) => findEnrollSecrets({ store, clock }, batch), {
     size: 100,
     parallel: 2,
   }),

@@ -14,9 +14,9 @@ interface LabelUse {
   readonly isReadable: boolean;
 }
 
-/** Uses that are read in total; `SHOWN` of them are listed per label. */
-const MOST_USES = 1000;
-const SHOWN = 6;
+/** Uses that are read in total; `SHOWN_USES` of them are listed per label. */
+const MAX_USES = 1000;
+const SHOWN_USES = 6;
 
 /** 422 that lists what the label narrows. */
 export async function checkUnused(ctx: Context, label: LabelRow): Promise<void> {
@@ -52,13 +52,13 @@ function listed(uses: readonly LabelUse[]): string {
   const readable = uses.filter(({ isReadable }) => isReadable).map(({ object }) => object);
   const others = uses.length - readable.length;
   const rest = others === 0 ? [] : [`${others} ${others === 1 ? "object" : "objects"} that you may not read`];
-  return [...readable.slice(0, SHOWN), ...rest].join(", ");
+  return [...readable.slice(0, SHOWN_USES), ...rest].join(", ");
 }
 
 type Reader = Pick<Context, "store" | "user">;
 
 async function usesByPolicies({ store, user }: Reader, where: Predicate): Promise<LabelUse[]> {
-  const links = await store.policyLabels.pick(["label_id", "policy_id"], { where, limit: MOST_USES });
+  const links = await store.policyLabels.pick(["label_id", "policy_id"], { where, limit: MAX_USES });
   const ids = links.map(({ policy_id }) => policy_id);
   const rows = byId(await store.policies.pick(["id", "name", "scope", "team_id"], { where: oneOf("id", ids) }));
   return links.flatMap(({ label_id, policy_id }) => {
@@ -71,7 +71,7 @@ async function usesByPolicies({ store, user }: Reader, where: Predicate): Promis
 }
 
 async function usesByQueries({ store, user }: Reader, where: Predicate): Promise<LabelUse[]> {
-  const links = await store.queryLabels.pick(["label_id", "query_id"], { where, limit: MOST_USES });
+  const links = await store.queryLabels.pick(["label_id", "query_id"], { where, limit: MAX_USES });
   const ids = links.map(({ query_id }) => query_id);
   const rows = byId(await store.queries.pick(["id", "name", "team_id"], { where: oneOf("id", ids) }));
   return links.flatMap(({ label_id, query_id }) => {
@@ -85,7 +85,7 @@ async function usesByQueries({ store, user }: Reader, where: Predicate): Promise
 
 async function usesByPackages(reader: Reader, where: Predicate): Promise<LabelUse[]> {
   const { store } = reader;
-  const links = await store.installerLabels.pick(["label_id", "installer_id"], { where, limit: MOST_USES });
+  const links = await store.installerLabels.pick(["label_id", "installer_id"], { where, limit: MAX_USES });
   const ids = links.map(({ installer_id }) => installer_id);
   const offers = await store.softwareInstallers.pick(["id", "title_id", "team_id"], { where: oneOf("id", ids) });
   const places = links.map(({ label_id, installer_id }) => ({ label_id, offer_id: installer_id }));
@@ -94,7 +94,7 @@ async function usesByPackages(reader: Reader, where: Predicate): Promise<LabelUs
 
 async function usesByApps(reader: Reader, where: Predicate): Promise<LabelUse[]> {
   const { store } = reader;
-  const links = await store.storeAppLabels.pick(["label_id", "store_app_id"], { where, limit: MOST_USES });
+  const links = await store.storeAppLabels.pick(["label_id", "store_app_id"], { where, limit: MAX_USES });
   const ids = links.map(({ store_app_id }) => store_app_id);
   const offers = await store.storeApps.pick(["id", "title_id", "team_id"], { where: oneOf("id", ids) });
   const places = links.map(({ label_id, store_app_id }) => ({ label_id, offer_id: store_app_id }));

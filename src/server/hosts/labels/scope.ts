@@ -60,13 +60,13 @@ export function labelsAmong<L extends NamedLabel>(
   return distinct.map((name) => labels.get(name)!);
 }
 
-const SHOWN = 10;
+const SHOWN_NAMES = 10;
 /** Quoted names, cut to the first few of a long list. */
 export const quotedNames = (names: readonly string[]): string =>
   names
-    .slice(0, SHOWN)
+    .slice(0, SHOWN_NAMES)
     .map((name) => JSON.stringify(name.slice(0, 255)))
-    .join(", ") + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : "");
+    .join(", ") + (names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more` : "");
 
 /** The labels with these ids, for replies. */
 export async function labelNames(

@@ -38,7 +38,7 @@ export const noMachine: StoredMachine = { hardware_uuid: null, runs: [] };
 export type MachineVerdict = "same" | "starts" | "late" | "returns" | "copy" | "other hardware";
 
 /** Requests of a process that has ended do not arrive later than this. */
-const LATE = seconds(10);
+const LATE_SPAN = seconds(10);
 /** Enough for many restarts and clones at the same time; the oldest ones are forgotten. */
 export const agentRuns = limit({
   what: "processes of an agent that are told apart, to find cloned machines",
@@ -73,7 +73,7 @@ export function judge(
   }
   if (at === current) return ["same", stored];
   if (at > current) return ["copy", stored];
-  if (now - Date.parse(runs[at]!.replaced_at!) < LATE) return ["late", stored];
+  if (now - Date.parse(runs[at]!.replaced_at!) < LATE_SPAN) return ["late", stored];
   return ["returns", { ...stored, runs: returned(runs, at, now) }];
 }
 

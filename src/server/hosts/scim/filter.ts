@@ -10,7 +10,7 @@ export interface Condition {
   readonly of?: readonly Condition[];
 }
 
-const MOST = 10;
+const MAX_CONDITIONS = 10;
 const CORE = [scimUrns.user, scimUrns.group].map((urn) => `${urn}:`.toLowerCase());
 
 /** Attribute names ignore case, and may begin with the name of the core schema. */
@@ -28,14 +28,14 @@ export function parseFilter(text: string): Condition[] {
   const conditions: Condition[] = [];
   let rest = text.trim();
   const bad = (reason: string) => scimError("invalidFilter", `the filter ${JSON.stringify(text)} ${reason}`);
-  const take = (pattern: RegExp, what: string): string => {
+  const takeMatch = (pattern: RegExp, what: string): string => {
     const match = pattern.exec(rest);
     if (match === null) throw bad(`has no ${what} at ${JSON.stringify(rest.slice(0, 40))}`);
     rest = rest.slice(match[0].length);
     return match[1]!;
   };
   for (;;) {
-    let attribute = attributeName(take(word, "attribute"));
+    let attribute = attributeName(takeMatch(word, "attribute"));
     let of: Condition[] | undefined;
     if (rest.startsWith("[")) {
       const end = closing(rest);
@@ -48,12 +48,12 @@ export function parseFilter(text: string): Condition[] {
         rest = rest.slice(sub[0].length);
       }
     }
-    const comparison = take(operator, "operator").toLowerCase();
+    const comparison = takeMatch(operator, "operator").toLowerCase();
     if (comparison !== "eq") throw bad(`has the operator ${comparison}; only eq is supported`);
-    conditions.push({ attribute, value: literalOf(take(literal, "value")), ...(of === undefined ? {} : { of }) });
+    conditions.push({ attribute, value: literalOf(takeMatch(literal, "value")), ...(of === undefined ? {} : { of }) });
     if (rest.trim() === "") return conditions;
-    if (conditions.length === MOST) throw bad("is too long");
-    const joint = take(/^\s+([A-Za-z]+)(?=\s)/, "and");
+    if (conditions.length === MAX_CONDITIONS) throw bad("is too long");
+    const joint = takeMatch(/^\s+([A-Za-z]+)(?=\s)/, "and");
     if (joint.toLowerCase() !== "and") throw bad(`has the operator ${joint}; only and is supported`);
   }
 }

@@ -239,14 +239,14 @@ export function changesBetween({ from, to, shown, at }: Pair): ConfigChange[] {
 }
 
 /** Maps and lists with more members are recorded as a single change. */
-const MOST = 40;
+const MAX_COMPARED = 40;
 
 function commonKeys(from: unknown, to: unknown): string[] | null {
   if (isRecord(from) && isRecord(to)) {
     const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])];
-    return keys.length <= MOST ? keys : null;
+    return keys.length <= MAX_COMPARED ? keys : null;
   }
-  const lists = Array.isArray(from) && Array.isArray(to) && from.length === to.length && to.length <= MOST;
+  const lists = Array.isArray(from) && Array.isArray(to) && from.length === to.length && to.length <= MAX_COMPARED;
   return lists && [...from, ...to].every(isRecord) ? Object.keys(to) : null;
 }
 
@@ -254,13 +254,14 @@ const member = (value: unknown, key: string): unknown =>
   isRecord(value) || Array.isArray(value) ? (value as Record<string, unknown>)[key] : undefined;
 
 /** The maximum length of a value in the activity feed: whole documents and long lists are of no use there. */
-const LONGEST = 500;
+const MAX_VALUE_CHARS = 500;
 
 function short(value: unknown): ConfigChange["old"] {
   if (value === undefined) return null;
   if (typeof value === "string") return cut(value);
   const text = JSON.stringify(value);
-  return text.length <= LONGEST ? (value as ConfigChange["old"]) : cut(text);
+  return text.length <= MAX_VALUE_CHARS ? (value as ConfigChange["old"]) : cut(text);
 }
 
-const cut = (text: string): string => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST).toWellFormed()}…`);
+const cut = (text: string): string =>
+  text.length <= MAX_VALUE_CHARS ? text : `${text.slice(0, MAX_VALUE_CHARS).toWellFormed()}…`;

@@ -123,13 +123,13 @@ function checkExtensions(value: unknown, at: string): void {
   for (const [name, paths] of Object.entries(value)) checkTexts(paths, under(at, name), extension);
 }
 
-const LONGEST_SCRIPT = 3600;
+const MAX_SCRIPT_SECONDS = 3600;
 
 function checkTimeout(value: unknown, at: string): void {
   if (value === undefined) return;
   if (!Number.isInteger(value)) throw wrongType(at, "integer", value);
-  if ((value as number) < 1 || (value as number) > LONGEST_SCRIPT)
-    throw badRequest(`must be 1 to ${LONGEST_SCRIPT} seconds`, at);
+  if ((value as number) < 1 || (value as number) > MAX_SCRIPT_SECONDS)
+    throw badRequest(`must be 1 to ${MAX_SCRIPT_SECONDS} seconds`, at);
 }
 
 function checkOverrides(value: unknown, at: string): void {

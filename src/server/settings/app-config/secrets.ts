@@ -28,7 +28,7 @@ export const together = (plain: object, secrets: readonly (readonly [string[], u
   secrets.reduce((left, [path, secret]) => withPath(left, path, secret), plain);
 
 /** No stored section has this many secrets. */
-const MOST_MASKS = 2_000;
+const MAX_MASKS = 2_000;
 
 /**
  * Replaces a mask that is sent back by the stored secret. In a list, by the secret of the entry with the same
@@ -38,7 +38,7 @@ export function unmasked(section: Section, input: unknown, old: object): { input
   const errors: FieldError[] = [];
   const paths = secretPaths(section, input).filter((path) => isMask(getPath(input, path)));
   // Each replacement copies the whole input, which is not validated yet, so their number is limited.
-  if (paths.length > MOST_MASKS) throw badRequest(`more than ${MOST_MASKS} secrets`, section.name);
+  if (paths.length > MAX_MASKS) throw badRequest(`more than ${MAX_MASKS} secrets`, section.name);
   const result = paths.reduce((left, path) => {
     const from = pathInOld(section, input, old, path);
     const kept = from === null ? undefined : getPath(old, from);

@@ -64,9 +64,9 @@ const platformOf = { macos_updates: "darwin", ios_updates: "ios", ipados_updates
 const settings = Object.keys(platformOf) as (keyof Updates)[];
 
 /** A list that was read longer ago may lack new versions. */
-const CURRENT = days(2);
+const MAX_LIST_AGE = days(2);
 /** Versions that a message names. */
-const SHOWN = 6;
+const SHOWN_VERSIONS = 6;
 
 /**
  * Minimum versions that the change sets although the vendor does not offer them: devices would report an error.
@@ -83,12 +83,12 @@ export async function versionProblems(
   });
   if (changed.length === 0) return [];
   const [list] = await store.appleVersionLists.list({});
-  if (!list || clock.now() - Date.parse(list.read_at) > CURRENT) return [];
+  if (!list || clock.now() - Date.parse(list.read_at) > MAX_LIST_AGE) return [];
   return changed.flatMap((name): FieldError[] => {
     const versions = newestFirst(offered(list, platformOf[name], clock.iso().slice(0, 10)));
     const { minimum_version: version } = after[name];
     if (versions.length === 0 || versions.some((offer) => isSameVersion(offer.version, version))) return [];
-    const shown = [...new Set(versions.map((offer) => offer.version))].slice(0, SHOWN).join(", ");
+    const shown = [...new Set(versions.map((offer) => offer.version))].slice(0, SHOWN_VERSIONS).join(", ");
     const reason =
       `cannot be ${version}: the vendor does not offer this version. Use one that it offers (${shown}), or run ` +
       "`svc jobs run apple_versions` to read its list again.";

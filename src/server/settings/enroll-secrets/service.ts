@@ -13,7 +13,7 @@ import type { RowOf } from "../../platform/store/table.ts";
 import type { enrollSecrets } from "./tables.ts";
 import { findTokens } from "./tokens.ts";
 
-export const MOST_SECRETS = 50;
+export const MAX_SECRETS = 50;
 
 type SecretRow = RowOf<typeof enrollSecrets>;
 type SecretInputs = readonly { readonly secret: string; readonly expires_at?: string | null | undefined }[];
@@ -53,7 +53,7 @@ export const secretsOf = async ({ store }: Pick<Context, "store">, teamId: numbe
 
 /** 422 on `secrets` for a list that no team may have, whatever the others have. */
 export function checkSecrets(inputs: SecretInputs): void {
-  if (inputs.length > MOST_SECRETS) throw invalid("secrets", `must not be more than ${MOST_SECRETS}`);
+  if (inputs.length > MAX_SECRETS) throw invalid("secrets", `must not be more than ${MAX_SECRETS}`);
   const seen = new Set<string>();
   for (const { secret } of inputs) {
     if (secret.trim() === "") throw invalid("secrets", "must not be empty");
@@ -123,48 +123,26 @@ export async function replaceAll(
   ctx: Context,
   replacements: readonly Replacement[],
   leaving: readonly number[] = [],
-  refuse: (replacement: Replacement, reason: string) => Error = (_, reason) => invalid("secrets", reason),
+  refuse: Refuse = (_, reason) => invalid("secrets", reason),
 ): Promise<Replacement[]> {
   const { store } = ctx;
   const now = ctx.clock.iso();
   const hashed = replacements.map((replacement) => ({
-    one: replacement,
+    replacement,
     hashes: new Map(replacement.secrets.map((text) => [tokenHash(text), text])),
   }));
   const teams = new Set([...replacements.map(({ teamId }) => teamId), ...leaving]);
-  const holders = new Map<string, number | null>();
-  for await (const batch of parts(hashed.flatMap(({ hashes }) => [...hashes.keys()])))
-    for (const row of await store.enrollSecrets.pick(["team_id", "secret_hash"], {
-      where: oneOf("secret_hash", batch),
-    }))
-      holders.set(row.secret_hash!, row.team_id);
+  const holders = await holdersOf(store, hashed);
   const isTaken = (hash: string) => holders.has(hash) && !teams.has(holders.get(hash)!);
-  const used = new Set<string>();
-  for (const { one: replacement, hashes } of hashed) {
-    if (hashes.size > MOST_SECRETS) throw refuse(replacement, `must not be more than ${MOST_SECRETS}`);
-    for (const hash of hashes.keys()) {
-      const isKnownTaken = isTaken(hash) && may(ctx.user, "enroll_secrets:read", holders.get(hash)!);
-      if (used.has(hash) || isKnownTaken) throw refuse(replacement, "a secret is already in use elsewhere");
-      used.add(hash);
-    }
-  }
-  const changes = hashed
-    .map(({ one: replacement, hashes }) => {
-      const existing = replacement.existing.map((row) => ({ ...row, hash: tokenHash(row.secret) }));
-      const kept = new Set(existing.map(({ hash }) => hash));
-      return {
-        one: replacement,
-        gone: existing.filter(({ hash }) => !hashes.has(hash)).map(({ id }) => id),
-        added: [...hashes].filter(([hash]) => !kept.has(hash)),
-      };
-    })
-    .filter(({ gone, added }) => gone.length + added.length > 0);
+  const isKnownTaken = (hash: string) => isTaken(hash) && may(ctx.user, "enroll_secrets:read", holders.get(hash)!);
+  checkUnused(hashed, isKnownTaken, refuse);
+  const changes = hashed.map(changeOf).filter(({ gone, added }) => gone.length + added.length > 0);
   if (changes.length === 0) return [];
   // First, so that what moves is free.
   for await (const batch of parts(changes.flatMap(({ gone }) => gone)))
     await store.enrollSecrets.delete(oneOf("id", batch));
   if (leaving.length > 0) await store.enrollSecrets.delete(oneOf("team_id", leaving));
-  const rows = changes.flatMap(({ one: replacement, added }) =>
+  const rows = changes.flatMap(({ replacement, added }) =>
     added.map(([hash, secret]) => ({
       created_at: now,
       team_id: replacement.teamId,
@@ -178,7 +156,53 @@ export async function replaceAll(
       ctx.log.warn({ team_id }, "an enroll secret of this team is one of another team's: its hosts enroll there");
   for await (const batch of parts(rows)) await store.enrollSecrets.insertMany(batch);
   await store.notify(channels.enrollSecrets, "");
-  return changes.map(({ one: replacement }) => replacement);
+  return changes.map(({ replacement }) => replacement);
+}
+
+type Refuse = (replacement: Replacement, reason: string) => Error;
+
+interface HashedReplacement {
+  readonly replacement: Replacement;
+  /** The secrets by their hashes. */
+  readonly hashes: ReadonlyMap<string, string>;
+}
+
+/** The teams that have these secrets, by hash. */
+async function holdersOf(
+  { enrollSecrets }: Pick<Context["store"], "enrollSecrets">,
+  hashed: readonly HashedReplacement[],
+): Promise<Map<string, number | null>> {
+  const holders = new Map<string, number | null>();
+  for await (const batch of parts(hashed.flatMap(({ hashes }) => [...hashes.keys()])))
+    for (const row of await enrollSecrets.pick(["team_id", "secret_hash"], { where: oneOf("secret_hash", batch) }))
+      holders.set(row.secret_hash!, row.team_id);
+  return holders;
+}
+
+/** Throws what `refuse` makes of a team with too many secrets, or with one that is used elsewhere. */
+function checkUnused(
+  hashed: readonly HashedReplacement[],
+  isKnownTaken: (hash: string) => boolean,
+  refuse: Refuse,
+): void {
+  const used = new Set<string>();
+  for (const { replacement, hashes } of hashed) {
+    if (hashes.size > MAX_SECRETS) throw refuse(replacement, `must not be more than ${MAX_SECRETS}`);
+    for (const hash of hashes.keys()) {
+      if (used.has(hash) || isKnownTaken(hash)) throw refuse(replacement, "a secret is already in use elsewhere");
+      used.add(hash);
+    }
+  }
+}
+
+function changeOf({ replacement, hashes }: HashedReplacement) {
+  const existing = replacement.existing.map((row) => ({ ...row, hash: tokenHash(row.secret) }));
+  const kept = new Set(existing.map(({ hash }) => hash));
+  return {
+    replacement,
+    gone: existing.filter(({ hash }) => !hashes.has(hash)).map(({ id }) => id),
+    added: [...hashes].filter(([hash]) => !kept.has(hash)),
+  };
 }
 
 /** Runs `work` where no other server changes secrets: that a secret is used once is checked before it is written. */

@@ -4,11 +4,11 @@ import type { Integrations } from "../../../api/settings/app-config.ts";
 import type { Tracker } from "./trackers.ts";
 
 /** Maximum length of an indexed value in Postgres. */
-const LONGEST = 2_000;
+const MAX_NAME_BYTES = 2_000;
 
 function named(type: Tracker["type"], url: string, place: string | number): string {
   const name = `${type} ${url} ${place}`;
-  if (Buffer.byteLength(name) <= LONGEST) return name;
+  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
   return `${type} sha256:${createHash("sha256").update(name).digest("hex")}`;
 }
 

@@ -8,7 +8,7 @@ interface Host {
 
 const SUMMARY = 250;
 const DESCRIPTION = 30_000;
-const HOSTS = 200;
+const MAX_HOSTS = 200;
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 /** Host names come from hosts, so they must not become links, mentions or images in a tracker that renders markup. */
@@ -24,7 +24,7 @@ const counted = (n: number): string => `${n} ${n === 1 ? "host" : "hosts"}`;
 
 function listed(hosts: readonly Host[], room: number): string {
   const lines: string[] = [];
-  for (const { display_name, url } of hosts.slice(0, HOSTS)) {
+  for (const { display_name, url } of hosts.slice(0, MAX_HOSTS)) {
     const line = `- ${cut(withoutMarkup(display_name), 200)} ${url}`;
     room -= line.length + 1;
     if (room < 0) break;

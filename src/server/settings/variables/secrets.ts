@@ -62,10 +62,10 @@ async function scopeOf(store: ServerTx, input: Partial<VariableScope>, field = "
   return scope;
 }
 
-const NAME = /^[A-Za-z0-9_]{1,255}$/;
+const NAME_PATTERN = /^[A-Za-z0-9_]{1,255}$/;
 
 export function checkVariableName(name: string, field: string): void {
-  if (!NAME.test(name))
+  if (!NAME_PATTERN.test(name))
     throw invalid(field, "a name consists of letters of the English alphabet, digits and underscores, 255 at most");
 }
 

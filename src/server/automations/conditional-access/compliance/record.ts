@@ -21,9 +21,9 @@ interface Runner {
   readonly runner: string;
 }
 
-const FIRST = minutes(5);
+const FIRST_WAIT = minutes(5);
 /** A device that the directory does not know may be registered later, and permissions may be granted. */
-const LAST: Readonly<Record<DirectoryProblem, number>> = {
+const MAX_WAITS: Readonly<Record<DirectoryProblem, number>> = {
   busy: hours(1),
   unreachable: hours(1),
   credentials: hours(24),
@@ -33,7 +33,7 @@ const LAST: Readonly<Record<DirectoryProblem, number>> = {
 };
 
 /** Nothing is sent for these. */
-export async function settle(
+export async function storeSettled(
   { store }: Services,
   claim: Runner,
   settled: readonly { readonly row: DeviceRow; readonly error: string }[],
@@ -121,7 +121,10 @@ async function recordFailure(
   const isDevice = eq("id", row.id);
   // The directory does not know it, so it trusts it for nothing.
   if (row.host_id === null && error.problem === "gone") return void (await store.directoryDevices.delete(isDevice));
-  const wait = Math.max(error.retryAfter ?? 0, Math.min(LAST[error.problem], FIRST * 2 ** Math.min(row.failures, 20)));
+  const wait = Math.max(
+    error.retryAfter ?? 0,
+    Math.min(MAX_WAITS[error.problem], FIRST_WAIT * 2 ** Math.min(row.failures, 20)),
+  );
   const set = { failures: row.failures + 1, last_error: error.message, ...noLease };
   await store.directoryDevices.update({ where: isDevice, set });
   // A change in the meantime is reported at once.

@@ -13,7 +13,7 @@ import { isPremium, type Services } from "../../../platform/core/context.ts";
 import { and, eq, isNull, lte, not, oneOf, or } from "../../../platform/store/query.ts";
 import { type DeviceRow, decide } from "./decide.ts";
 import { recordPause, recordSuccess, reportingRow } from "./pauses.ts";
-import { recordOutcomes, type SentState, settle } from "./record.ts";
+import { recordOutcomes, type SentState, storeSettled } from "./record.ts";
 
 /** Rows per step; the lease is longer than their batches take. */
 const BATCH_SIZE = 2 * DEVICES_IN_BATCH;
@@ -92,7 +92,7 @@ async function reportStep(services: Services, target: Target, claim: Claim): Pro
     else if (decision.type === "forget") forgotten.push(row);
     else settled.push({ row, error: decision.error });
   }
-  await settle(services, claim, settled, forgotten);
+  await storeSettled(services, claim, settled, forgotten);
   for await (const batch of parts(toSend, DEVICES_IN_BATCH))
     if (!(await sendBatch(services, target, claim, batch))) return false;
   return true;

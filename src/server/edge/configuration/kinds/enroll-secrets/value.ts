@@ -2,7 +2,7 @@ import { isMask } from "../../../../../api/fields.ts";
 import { isRecord } from "../../../../../text/record.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
 import type { RowOf } from "../../../../platform/store/table.ts";
-import { checkSecrets, MOST_SECRETS } from "../../../../settings/enroll-secrets/service.ts";
+import { checkSecrets, MAX_SECRETS } from "../../../../settings/enroll-secrets/service.ts";
 import type { enrollSecrets } from "../../../../settings/enroll-secrets/tables.ts";
 import type { RequestedChange } from "../../changes.ts";
 import { KEPT, Secret, secretFrom, type Texts, type Thing } from "../../values.ts";
@@ -43,7 +43,7 @@ export interface DesiredSecrets {
 export function readSecrets({ value }: RequestedChange, texts: Texts): DesiredSecrets {
   if (!isRecord(value) || !Array.isArray(value.secrets) || Object.keys(value).length !== 1)
     throw invalid("value", 'must be {"secrets": [{"$secret": ref}, ...]}');
-  if (value.secrets.length > MOST_SECRETS) throw invalid("secrets", `must not be more than ${MOST_SECRETS}`);
+  if (value.secrets.length > MAX_SECRETS) throw invalid("secrets", `must not be more than ${MAX_SECRETS}`);
   const inputs = value.secrets.map((secret, i) => secretFrom(secret, texts, `secrets.${i}`));
   const plain = inputs.filter((input) => input !== KEPT);
   for (const [i, text] of inputs.entries())
