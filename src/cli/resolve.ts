@@ -11,6 +11,7 @@ import { isPathStep } from "../api/paths.ts";
 import { type Team, teamsApi } from "../api/settings/teams.ts";
 import { ApiCallError, NotInPath } from "../client/errors.ts";
 import { nearest } from "../text/nearest.ts";
+import { quotedInSelector } from "../text/selector.ts";
 import { uuidIn } from "../text/uuid.ts";
 import { notFound, usage } from "./errors.ts";
 
@@ -91,7 +92,7 @@ async function hostsWith(
   fields: readonly (typeof hostNames)[number][],
   text: string,
 ): Promise<readonly Host[]> {
-  const quoted = `"${text.replace(/["\\]/g, "\\$&")}"`;
+  const quoted = quotedInSelector(text);
   const where = fields.map((field) => `${field} = ${quoted}`).join(" or ");
   try {
     const { hosts } = await caller.call(hostsApi.list, { query: { where, per_page: "5" } });

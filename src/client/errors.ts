@@ -1,4 +1,5 @@
 import type { AnyEndpoint } from "../api/endpoint.ts";
+import { isRecord } from "../text/record.ts";
 
 export interface FieldReason {
   readonly name: string;
@@ -94,9 +95,6 @@ export class Unreachable extends Error {
     this.code = code;
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Parses the server's error body leniently, because a proxy in between may reply anything. */
 export function apiCallError(

@@ -10,11 +10,10 @@ import { selectOf } from "../cli/output/output.ts";
 import { fileText } from "../cli/output/terminal.ts";
 import type { RawReply } from "../client/client.ts";
 import { ApiCallError, apiCallError, DryRunNotSupported } from "../client/errors.ts";
+import { isRecord } from "../text/record.ts";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 type Json = Record<string, unknown>;
-const isRecord = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export default class Api extends ClientCommand {
   static override summary = "Call any endpoint of the API.";

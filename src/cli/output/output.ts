@@ -1,7 +1,9 @@
 // Renders replies in all output formats.
+
 import type { z } from "zod";
 import { editDistance, nearest } from "../../text/nearest.ts";
 import { printable, visible } from "../../text/printable.ts";
+import { isRecord } from "../../text/record.ts";
 import { usage } from "../errors.ts";
 import { fieldPaths, isField, pick, valueAt } from "./fields.ts";
 import { compileJq, type Select } from "./jq.ts";
@@ -312,9 +314,7 @@ function knownColumn(columns: readonly Column[], key: string): Column {
 function flatKeys(object: unknown): string[] {
   if (typeof object !== "object" || object === null) return [];
   return Object.entries(object).flatMap(([key, value]) =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.keys(value).map((inner) => `${key}.${inner}`)
-      : [key],
+    isRecord(value) ? Object.keys(value).map((inner) => `${key}.${inner}`) : [key],
   );
 }
 

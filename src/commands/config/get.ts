@@ -6,6 +6,7 @@ import { fieldPaths, isField, valueAt } from "../../cli/output/fields.ts";
 import { cell } from "../../cli/output/text.ts";
 import { operatorSetting } from "../../cli/topics/config/operator-settings.ts";
 import { nearest } from "../../text/nearest.ts";
+import { isRecord } from "../../text/record.ts";
 
 export default class ConfigGet extends ClientCommand {
   static override summary = "Show the configuration, or the part at PATH.";
@@ -35,7 +36,7 @@ export default class ConfigGet extends ClientCommand {
       const columns = [...new Set(value.flatMap((entry) => Object.keys(entry)))];
       return this.printList(value, { columns });
     }
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return this.printOne(value);
+    if (isRecord(value)) return this.printOne(value);
     if (this.structured && this.format !== "csv") return this.printOne(value);
     this.log(cell(value));
   }

@@ -13,7 +13,7 @@ import { operatorSetting } from "../../cli/topics/config/operator-settings.ts";
 import { warningAfterChange } from "../../cli/topics/mdm/enrolled-elsewhere.ts";
 import { ApiCallError } from "../../client/errors.ts";
 import { nearest } from "../../text/nearest.ts";
-import { ownOf } from "../../text/record.ts";
+import { isRecord, ownOf } from "../../text/record.ts";
 
 /** Where Apple devices connect to. */
 const addresses = ["server_settings.server_url", "mdm.vendora_server_url"];
@@ -122,7 +122,7 @@ function assign(body: Json, path: string, value: unknown): void {
   let at = body;
   for (const key of keys) {
     const next = at[key];
-    if (typeof next === "object" && next !== null && !Array.isArray(next)) at = next as Json;
+    if (isRecord(next)) at = next;
     else {
       const fresh: Json = {};
       at[key] = fresh;
@@ -134,7 +134,7 @@ function assign(body: Json, path: string, value: unknown): void {
 
 /** The changes that the server reports, for each field that was sent. */
 function changes(before: AppConfig, after: AppConfig, sent: unknown, prefix = ""): Change[] {
-  if (typeof sent === "object" && sent !== null && !Array.isArray(sent) && prefix.split(".").length < 3) {
+  if (isRecord(sent) && prefix.split(".").length < 3) {
     return Object.entries(sent).flatMap(([key, inner]) =>
       changes(before, after, inner, prefix === "" ? key : `${prefix}.${key}`),
     );

@@ -5,7 +5,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readBody, readSecret, secretFlags } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
-import { isRecord } from "../../text/record.ts";
+import { isRecord, listIn } from "../../text/record.ts";
 
 export default class DirectorySet extends ClientCommand {
   static override summary = "Set the credentials with which the server reads the organization's cloud directory.";
@@ -60,7 +60,7 @@ export default class DirectorySet extends ClientCommand {
 function entryIn(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const list = body.directory_graph_credentials;
   if (list === undefined) return body;
-  const [entry, ...more] = Array.isArray(list) ? list : [];
+  const [entry, ...more] = listIn(list);
   if (!isRecord(entry) || more.length > 0)
     throw usage(
       "--input: directory_graph_credentials must have exactly one entry",

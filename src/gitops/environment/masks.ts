@@ -1,3 +1,5 @@
+import { inJson } from "../../text/json.ts";
+
 // Values of environment variables, and what files make of them, must not be printed: their names take their place.
 
 /** Shorter texts are everywhere, and protect nothing. */
@@ -25,12 +27,7 @@ function formsOf(text: string): string[] {
   const lines = text.split(/\r\n?|\n/).map((line) => line.trim());
   const whole = [text, text.trim(), lines.join(" ").trim(), lines.join("\n")];
   const parts = lines.length > 1 ? lines.filter((line) => line.length >= LINE_FROM) : [];
-  return [...whole, ...parts].flatMap((form) => [
-    form,
-    form.normalize("NFC"),
-    JSON.stringify(form).slice(1, -1),
-    encodeIfPossible(form),
-  ]);
+  return [...whole, ...parts].flatMap((form) => [form, form.normalize("NFC"), inJson(form), encodeIfPossible(form)]);
 }
 
 function encodeIfPossible(text: string): string {

@@ -1,5 +1,7 @@
 // The variables of the environment that files name, and which of them they may use.
+
 import { SECRET_PREFIX } from "../../api/settings/variables.ts";
+import { ownOf } from "../../text/record.ts";
 import { Masks } from "./masks.ts";
 
 export type EnvironmentValues = Readonly<Record<string, string | undefined>>;
@@ -52,7 +54,7 @@ export class Environment {
       };
     if (this.#allowed?.has(name) === false)
       return { problem: `the environment variable ${name} may not be used: it is not among the names of --env-allow` };
-    const value = Object.hasOwn(this.#values, name) ? this.#values[name] : undefined;
+    const value = ownOf(this.#values, name);
     const other = otherVariable(name);
     const hint = other === undefined ? "" : `. What the server fills in is called ${other} here`;
     if (value === undefined) return { problem: `the environment variable ${name} is not set${hint}` };

@@ -1,5 +1,5 @@
 // Credentials for the directory of the organization: one set at most.
-import { isRecord } from "../../text/record.ts";
+import { isRecord, listIn } from "../../text/record.ts";
 import { thing } from "../desired/values.ts";
 import { fieldsOf } from "../export/fields.ts";
 import type { Value } from "../files/overlay.ts";
@@ -16,7 +16,7 @@ const guid = (text: unknown): string => String(text).trim().toLowerCase();
 
 function credentialsIn(settings: Value | null | undefined): Value[] {
   const credentials = settings?.[KEY];
-  return (Array.isArray(credentials) ? credentials : [])
+  return listIn(credentials)
     .filter(isRecord)
     .map(({ tenant_id, client_id, client_secret }) => ({
       tenant_id: guid(tenant_id),

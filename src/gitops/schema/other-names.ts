@@ -47,8 +47,7 @@ export function otherName(key: string, knownKeys: readonly string[]): string | u
 }
 
 /** Why there is no such key; undefined if it is not a key of other systems. */
-export const nothingLike = (key: string): string | undefined =>
-  Object.hasOwn(without, key) ? without[key] : undefined;
+export const nothingLike = (key: string): string | undefined => ownOf(without, key);
 
 /** Keys that other systems write without an effect; they are ignored with this warning. */
 export const withoutEffect = (section: PropertyKey | undefined, key: string): string | undefined =>

@@ -12,6 +12,7 @@ import { ApiCallError, Unreachable } from "../../../client/errors.ts";
 import { readEvents } from "../../../client/events.ts";
 import { plural } from "../../../text/plural.ts";
 import { printable } from "../../../text/printable.ts";
+import { quotedInSelector } from "../../../text/selector.ts";
 import type { ClientCommand } from "../../client-command.ts";
 import { CliError, usage } from "../../errors.ts";
 import { isNoTeam, listOf } from "../../flags.ts";
@@ -247,16 +248,14 @@ export function rowsOf({ host, rows }: LiveResult): ResultRow[] {
 const NAMED = 10;
 const NAMED_FROM = 50;
 
-const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
-
 /** The targets of a live query as a host selector; null if a selector cannot express them. */
 function targetsWhere(chosen: (Chosen & { readonly hosts: readonly number[] }) | null, where?: string): string | null {
   if (chosen === null) return where ?? null;
   if (where !== undefined) return null;
   const { hosts, labels, teams } = chosen;
-  const ofTeams = teams.map((name) => (name === null ? "team = none" : `team = ${quoted(name)}`));
+  const ofTeams = teams.map((name) => (name === null ? "team = none" : `team = ${quotedInSelector(name)}`));
   const kinds = [
-    labels.length === 0 ? "" : `label in (${labels.map(quoted).join(", ")})`,
+    labels.length === 0 ? "" : `label in (${labels.map(quotedInSelector).join(", ")})`,
     ofTeams.length === 0 ? "" : `(${ofTeams.join(" or ")})`,
   ].filter((part) => part !== "");
   return [hosts.length === 0 ? "" : `id in (${hosts.join(", ")})`, kinds.join(" and ")]

@@ -1,4 +1,5 @@
 // Parses the values in selector expressions.
+import { ownOf } from "../../../../text/record.ts";
 import { days, hours, minutes, seconds } from "../../../platform/core/clock.ts";
 import { SelectorError, type Word } from "./parse.ts";
 
@@ -38,7 +39,7 @@ const measure = /^(-?\d{1,16}(?:\.\d{1,9})?)([a-z]*)$/i;
 function measured(word: Word, sizes: Record<string, number>): number | null {
   const [, number, unit = ""] = (word.quoted ? null : measure.exec(word.text)) ?? [];
   if (number === undefined) return null;
-  const size = unit === "" ? 1 : Object.hasOwn(sizes, unit.toLowerCase()) ? sizes[unit.toLowerCase()] : undefined;
+  const size = unit === "" ? 1 : ownOf(sizes, unit.toLowerCase());
   return size === undefined ? null : Number(number) * size;
 }
 
