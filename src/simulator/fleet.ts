@@ -36,10 +36,10 @@ interface Fleet<Report> {
 /** Runs a fleet until its duration is over or the signal aborts. */
 export async function runFleet<Report>(
   fleet: Fleet<Report>,
-  { duration, onProgress: shown }: RunOptions,
+  { duration, onProgress }: RunOptions,
   signal?: AbortSignal,
 ): Promise<Report> {
-  const timer = shown && setInterval(() => shown(fleet.progress()), 1000);
+  const timer = onProgress && setInterval(() => onProgress(fleet.progress()), 1000);
   try {
     await fleet.enrollAll(signal);
     if (duration !== null) {

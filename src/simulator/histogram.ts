@@ -28,10 +28,10 @@ export class Histogram {
   /** The value in milliseconds below which the share `q` of the values lies. 0 without values. */
   quantile(q: number): number {
     if (this.count === 0) return 0;
-    let left = Math.max(1, Math.ceil(this.count * q));
+    let remaining = Math.max(1, Math.ceil(this.count * q));
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
-      left -= this.#counts[bucket]!;
-      if (left <= 0) return Math.min(upperEdge(bucket) / 1000, this.maxMs);
+      remaining -= this.#counts[bucket]!;
+      if (remaining <= 0) return Math.min(upperEdge(bucket) / 1000, this.maxMs);
     }
     return this.maxMs;
   }

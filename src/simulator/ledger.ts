@@ -45,18 +45,19 @@ export type LedgerCheck = {
 
 /** Compares a ledger with the server's logs (any text files that contain the raw lines). */
 export async function checkLedger(ledgerFile: string, logFiles: string[]): Promise<LedgerCheck> {
-  const seen = new Map<string, number>();
+  const timesById = new Map<string, number>();
   const id = new RegExp(`"${LINE_ID}":\\s*"([^"]+)"`, "g");
   for (const file of logFiles) {
     for await (const line of linesOf(file)) {
       // A logger may wrap the raw line in a JSON string, in which its quotes are escaped.
-      for (const match of line.replaceAll('\\"', '"').matchAll(id)) seen.set(match[1]!, (seen.get(match[1]!) ?? 0) + 1);
+      for (const match of line.replaceAll('\\"', '"').matchAll(id))
+        timesById.set(match[1]!, (timesById.get(match[1]!) ?? 0) + 1);
     }
   }
   const check: LedgerCheck = { acknowledged: 0, found: 0, lost: [], doubled: [] };
   for await (const line of linesOf(ledgerFile)) {
     const [key = "", , sends = "0", state] = line.split(" ");
-    const times = seen.get(key) ?? 0;
+    const times = timesById.get(key) ?? 0;
     if (times > 0) check.found++;
     if (times > Number(sends)) check.doubled.push(key);
     if (state !== "acknowledged") continue;

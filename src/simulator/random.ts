@@ -48,10 +48,10 @@ export class Random {
 
   weighted<T>(items: readonly { value: T; weight: number }[]): T {
     const total = items.reduce((sum, item) => sum + item.weight, 0);
-    let left = this.next() * total;
+    let remaining = this.next() * total;
     for (const item of items) {
-      left -= item.weight;
-      if (left < 0) return item.value;
+      remaining -= item.weight;
+      if (remaining < 0) return item.value;
     }
     return (items.at(-1) as { value: T }).value;
   }

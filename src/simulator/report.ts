@@ -82,8 +82,8 @@ export function nothingLost(report: SimulationReport): boolean {
 /** The report as text lines with aligned columns. */
 export function renderReport(report: SimulationReport): string {
   const head = ["endpoint", "requests", "errors", "p50 ms", "p95 ms", "p99 ms", "max ms", "in", "out"];
-  const shown = ENDPOINTS.filter((name) => !/^(carve|managed)_/.test(name) || report.byEndpoint[name].count > 0);
-  const rows = shown.map((name) => {
+  const endpoints = ENDPOINTS.filter((name) => !/^(carve|managed)_/.test(name) || report.byEndpoint[name].count > 0);
+  const rows = endpoints.map((name) => {
     const e = report.byEndpoint[name];
     const times = [e.p50, e.p95, e.p99, e.max].map((ms) => ms.toFixed(1));
     return [

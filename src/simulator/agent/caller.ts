@@ -39,7 +39,7 @@ export class Caller {
   }
 
   /**
-   * One call of a plugin: up to `attempts` tries with n² seconds between them. A reply equal to `known` is a success
+   * One call of a plugin: up to `attempts` tries with n² seconds between them. A reply equal to `cachedText` is a success
    * and is not parsed again.
    */
   async call(

@@ -34,12 +34,12 @@ export class Schedule {
     for (const { name, query } of selected) {
       const every = splay(query.interval, splayPercent, `${this.#identifier}/${name}`);
       const old = this.#entries.get(name);
-      const kept = old && old.every === every ? old.dueAt : now + toMs(every);
+      const dueAt = old && old.every === every ? old.dueAt : now + toMs(every);
       entries.set(name, {
         name,
         query,
         every,
-        dueAt: kept,
+        dueAt,
         counter: old?.counter ?? 0,
         executions: old?.executions ?? 0,
         lastExecuted: old?.lastExecuted ?? 0,

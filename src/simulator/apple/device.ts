@@ -39,7 +39,7 @@ export class AppleDevice {
   readonly #random: Random;
   #enrollment: { readonly profile: EnrollmentProfile; readonly identity: DeviceIdentity } | null = null;
   #enrolled = false;
-  #left = false;
+  #hasLeft = false;
   /** Commands that it has done. */
   readonly #done = new Set<string>();
   /** An answer that the server has not accepted yet. */
@@ -61,7 +61,7 @@ export class AppleDevice {
 
   /** Whether the device has been enrolled, and is not any more. */
   get hasLeft(): boolean {
-    return this.#left;
+    return this.#hasLeft;
   }
 
   /** Whether the device has an answer that the server has not accepted. */
@@ -107,7 +107,7 @@ export class AppleDevice {
       ...(this.facts.family === "macos" ? {} : { UnlockToken: Buffer.from(`unlock ${this.facts.serial}`) }),
     });
     this.#enrolled = true;
-    this.#left = false;
+    this.#hasLeft = false;
     stats.enrolled++;
   }
 
@@ -233,7 +233,7 @@ export class AppleDevice {
   #leave(): void {
     if (!this.#enrolled) return;
     this.#enrolled = false;
-    this.#left = true;
+    this.#hasLeft = true;
     this.#world.stats.left++;
   }
 

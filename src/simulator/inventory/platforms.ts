@@ -277,11 +277,11 @@ export function hardwareFor(family: Family, random: Random): Hardware {
 /** The platforms of a run: all, or the named ones (`macos`, `ubuntu`, ... or a family such as `linux`). */
 export function platformMix(requestedKeys: readonly string[] | undefined): { value: Platform; weight: number }[] {
   const names = new Set((requestedKeys ?? []).map((name) => name.toLowerCase()));
-  const chosen = PLATFORMS.filter((p) => names.size === 0 || names.has(p.key) || names.has(p.family));
+  const platforms = PLATFORMS.filter((p) => names.size === 0 || names.has(p.key) || names.has(p.family));
   for (const name of names) {
     if (!PLATFORMS.some((p) => p.key === name || p.family === name)) {
       throw new Error(`unknown platform ${name}; one of linux, darwin, ${PLATFORM_KEYS.join(", ")}`);
     }
   }
-  return chosen.map((value) => ({ value, weight: value.weight }));
+  return platforms.map((value) => ({ value, weight: value.weight }));
 }

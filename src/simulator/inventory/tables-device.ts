@@ -28,17 +28,17 @@ export const DEVICE_TABLES: Readonly<Record<string, TableSpec>> = {
     rows: (view) => {
       const mac = view.machine.platform.family === "darwin";
       const { size, free } = disk(view);
-      const mount = (device: string, path: string, type: string, bytes: number, left: number) => ({
+      const mount = (device: string, path: string, type: string, bytes: number, bytesFree: number) => ({
         device,
         device_alias: device,
         path,
         type,
         blocks_size: 4096,
         blocks: Math.floor(bytes / 4096),
-        blocks_free: Math.floor(left / 4096),
-        blocks_available: Math.floor(left / 4096),
+        blocks_free: Math.floor(bytesFree / 4096),
+        blocks_available: Math.floor(bytesFree / 4096),
         inodes: Math.floor(bytes / 16_384),
-        inodes_free: Math.floor(left / 16_384),
+        inodes_free: Math.floor(bytesFree / 16_384),
         flags: "rw,relatime",
       });
       if (mac)

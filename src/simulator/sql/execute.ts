@@ -226,10 +226,10 @@ function ordering(a: Env, b: Env, order: { eval: Eval; sign: number }[]): number
 }
 
 function unique(rows: SqlRow[]): SqlRow[] {
-  const seen = new Set<string>();
+  const texts = new Set<string>();
   return rows.filter((row) => {
     const key = JSON.stringify(Object.values(row));
-    return !seen.has(key) && seen.add(key);
+    return !texts.has(key) && texts.add(key);
   });
 }
 

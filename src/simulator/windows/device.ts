@@ -42,11 +42,11 @@ export class WindowsDevice {
   #enrollment: Enrollment | null = null;
   #sessions: Sessions | null = null;
   #ownWeb: Web | null = null;
-  #left = false;
+  #hasLeft = false;
   /** What was answered to commands, by their ids. */
   readonly #answers = new Map<string, AnsweredCommand>();
   /** Commands whose answers the server has taken. */
-  readonly #taken = new Set<string>();
+  readonly #takenIds = new Set<string>();
   #connecting: Promise<void> | null = null;
   /** Whether the device was erased, or its enrollment was removed: it acts so once the server knows. */
   #isWiped = false;
@@ -61,7 +61,7 @@ export class WindowsDevice {
   }
 
   get isEnrolled(): boolean {
-    return this.#enrollment !== null && !this.#left;
+    return this.#enrollment !== null && !this.#hasLeft;
   }
 
   /** Id of the server that manages the device; null: none does. */
@@ -71,7 +71,7 @@ export class WindowsDevice {
 
   /** How many answers the server has not taken. */
   get unsent(): number {
-    return this.#answers.size - this.#taken.size;
+    return this.#answers.size - this.#takenIds.size;
   }
 
   /** Resolves when it is not connected. */
@@ -103,8 +103,8 @@ export class WindowsDevice {
       (...post) => postTo(web, ...post),
     );
     this.#answers.clear();
-    this.#taken.clear();
-    this.#left = false;
+    this.#takenIds.clear();
+    this.#hasLeft = false;
     stats.enrolled++;
   }
 
@@ -137,7 +137,7 @@ export class WindowsDevice {
             throw new Error(`the server answered the message with ${reply.status}`);
           return reply;
         });
-        for (const { cmdRef } of sent) if (cmdRef !== null && this.#answers.has(cmdRef)) this.#taken.add(cmdRef);
+        for (const { cmdRef } of sent) if (cmdRef !== null && this.#answers.has(cmdRef)) this.#takenIds.add(cmdRef);
         if (this.#endsAfter(sent)) return;
         if (exchange.commands.length === 0) return;
         const { msgId } = exchange.message.header;
@@ -166,7 +166,7 @@ export class WindowsDevice {
     const answered = this.#answers.get(command.cmdId);
     // What exists (418) is asked again, as a Replace with the same id.
     if (answered?.text === text) {
-      if (this.#taken.has(command.cmdId)) stats.doubled++;
+      if (this.#takenIds.has(command.cmdId)) stats.doubled++;
       else stats.repeated++;
       return answered.replies;
     }
@@ -183,7 +183,7 @@ export class WindowsDevice {
     if (done.isDone) stats.done++;
     else stats.refused++;
     this.#answers.set(command.cmdId, { text, replies: done.replies });
-    this.#taken.delete(command.cmdId);
+    this.#takenIds.delete(command.cmdId);
     for (const path of done.executed) if (/\/RemoteWipe\//i.test(path)) this.#isWiped = true;
     if (done.executed.some((path) => /\/Unenroll$/i.test(path))) this.#leaves = true;
     return done.replies;
@@ -197,7 +197,7 @@ export class WindowsDevice {
   }
 
   #gone(): void {
-    this.#left = true;
+    this.#hasLeft = true;
     this.#isWiped = false;
     this.#leaves = false;
     this.#world.stats.left++;

@@ -15,7 +15,7 @@ export class ResponseParser {
   #state: State = "head";
   #head = "";
   #line = "";
-  #left = 0;
+  #bytesLeft = 0;
   #size = 0;
   #parts: Buffer[] = [];
   #bytes = 0;
@@ -36,14 +36,14 @@ export class ResponseParser {
         at = this.#readHead(chunk, at);
         if (this.#emptyBody) return this.#finish("", chunk, at);
       } else if (this.#state === "length" || this.#state === "chunk-data") {
-        const end = Math.min(chunk.length, at + this.#left);
-        if (this.#state === "length" && this.#left === end - at && this.#parts.length === 0) {
+        const end = Math.min(chunk.length, at + this.#bytesLeft);
+        if (this.#state === "length" && this.#bytesLeft === end - at && this.#parts.length === 0) {
           return this.#finish(chunk.toString("utf8", at, end), chunk, end);
         }
         this.#keepChunk(chunk, at, end);
-        this.#left -= end - at;
+        this.#bytesLeft -= end - at;
         at = end;
-        if (this.#left === 0) {
+        if (this.#bytesLeft === 0) {
           if (this.#state === "length") return this.#finish(this.#joined(), chunk, at);
           this.#state = "chunk-end";
         }
@@ -60,7 +60,7 @@ export class ResponseParser {
   }
 
   get #emptyBody(): boolean {
-    return this.#state === "length" && this.#left === 0;
+    return this.#state === "length" && this.#bytesLeft === 0;
   }
 
   /** Called when the peer has closed: the end of a read-until-close body, otherwise an incomplete reply. */
@@ -96,13 +96,13 @@ export class ResponseParser {
     const length = field(lower, "content-length");
     if (this.#status === 204 || this.#status === 304) {
       this.#state = "length";
-      this.#left = 0;
+      this.#bytesLeft = 0;
     } else if (field(lower, "transfer-encoding")?.endsWith("chunked")) {
       this.#state = "chunk-size";
     } else if (length !== null) {
       if (!/^\d{1,15}$/.test(length)) throw new Error("bad content-length");
-      this.#left = Number(length);
-      if (this.#left > MAX_BODY) throw new Error("body too large");
+      this.#bytesLeft = Number(length);
+      if (this.#bytesLeft > MAX_BODY) throw new Error("body too large");
       this.#state = "length";
     } else {
       this.#state = "close";
@@ -130,9 +130,9 @@ export class ResponseParser {
     }
     const size = /^([0-9a-f]{1,8})\s*(;.*)?$/i.exec(line);
     if (!size) throw new Error("bad chunk size");
-    this.#left = Number.parseInt(size[1] as string, 16);
-    if (this.#size + this.#left > MAX_BODY) throw new Error("body too large");
-    this.#state = this.#left === 0 ? "trailer" : "chunk-data";
+    this.#bytesLeft = Number.parseInt(size[1] as string, 16);
+    if (this.#size + this.#bytesLeft > MAX_BODY) throw new Error("body too large");
+    this.#state = this.#bytesLeft === 0 ? "trailer" : "chunk-data";
     return false;
   }
 

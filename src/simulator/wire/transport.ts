@@ -75,9 +75,9 @@ export class Transport {
       at = new URL(location, at);
       const origin = originOf(at);
       const target = this.#poolOf(origin);
-      const left = deadline - this.#wheel.now();
-      if (left <= 0) return { ok: false, reason: "timeout", detail: "timeout" };
-      exchange = await target.exchange(render({ ...call, path: at.pathname + at.search }, origin), left);
+      const remaining = deadline - this.#wheel.now();
+      if (remaining <= 0) return { ok: false, reason: "timeout", detail: "timeout" };
+      exchange = await target.exchange(render({ ...call, path: at.pathname + at.search }, origin), remaining);
     }
     return exchange;
   }

@@ -29,9 +29,9 @@ type Reply = z.output<(typeof configurationApi)["apply"]["response"]>;
 const locked = <R>(
   store: ServerTx,
   work: (inside: ServerTx) => Promise<R>,
-  left: readonly LockName[] = locks,
+  locksLeft: readonly LockName[] = locks,
 ): Promise<R> => {
-  const [lock, ...others] = left;
+  const [lock, ...others] = locksLeft;
   return lock === undefined ? work(store) : store.tx((inside) => locked(inside, work, others), { lock });
 };
 

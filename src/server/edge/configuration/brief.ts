@@ -13,11 +13,11 @@ export function briefly<T, W, N>(
   name: (item: T) => N,
 ): { sample: (W | N)[]; count: number } {
   const sample: (W | N)[] = [];
-  let left = CHARACTERS_MAX;
+  let charactersLeft = CHARACTERS_MAX;
   for (const item of items.slice(0, MAX_NAMED)) {
-    const inFull = sample.length < MAX_IN_FULL && left > 0 ? whole(item) : null;
-    if (inFull !== null) left -= JSON.stringify(inFull).length;
-    sample.push(inFull !== null && left >= 0 ? inFull : name(item));
+    const inFull = sample.length < MAX_IN_FULL && charactersLeft > 0 ? whole(item) : null;
+    if (inFull !== null) charactersLeft -= JSON.stringify(inFull).length;
+    sample.push(inFull !== null && charactersLeft >= 0 ? inFull : name(item));
   }
   return { sample, count: items.length };
 }

@@ -49,13 +49,13 @@ export async function readRequest(
   texts: Texts,
   contents: Contents,
 ): Promise<Request> {
-  const seen = new Set<string>();
+  const keys = new Set<string>();
   const request: Request = new Map(kinds.map((kind) => [kind, { steps: [], gone: [] }]));
   await readAll(changes, (change) => {
     checkShape(change);
     const key = keyOf(change);
-    if (seen.has(key)) throw invalid("base", "is changed twice");
-    seen.add(key);
+    if (keys.has(key)) throw invalid("base", "is changed twice");
+    keys.add(key);
     admit(ctx, change);
     readOne(ctx, request, change, texts, contents);
   });

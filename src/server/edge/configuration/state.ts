@@ -28,8 +28,9 @@ export async function configurationState(caller: Context, body: Body): Promise<C
       const files = body.files === true ? await contentsOf(inside, all.rows) : null;
       const downloads = body.files === true ? await downloadsOf(inside, all.rows) : null;
       const vitals = await store.customHostVitals.pick(["id"], { where: everything });
-      const kept = body.hosts_of_teams_except;
-      const teamHosts = kept === undefined ? null : await hostsOfTeams(within(caller, store), all.shared, kept);
+      const keptTeams = body.hosts_of_teams_except;
+      const teamHosts =
+        keptTeams === undefined ? null : await hostsOfTeams(within(caller, store), all.shared, keptTeams);
       return { ...all, files, downloads, vitals, hosts: await hostsOf(inside, body.hosts ?? []), teamHosts };
     },
     { snapshot: true },
@@ -102,8 +103,8 @@ const HOSTS_NAMED = 10;
 
 /** Names of hosts of the teams that have hosts. */
 async function hostsOfTeams(ctx: Context, { teams }: SharedRows, except: readonly string[]) {
-  const kept = new Set(except);
-  const others = teams.filter(({ name }) => !kept.has(name));
+  const keptTeams = new Set(except);
+  const others = teams.filter(({ name }) => !keptTeams.has(name));
   const counts = new Map<unknown, number>();
   for await (const teamIds of parts(others.map(({ id }) => id)))
     for (const { value, count } of await ctx.store.hosts.groupCount("team_id", oneOf("team_id", teamIds)))

@@ -8,9 +8,9 @@ import { ownIcon } from "./installs.ts";
 /** Icons have an address that the host's token opens. */
 export async function setupForOwner(ctx: Context, host: HostRow, token: string) {
   const { software, ...script } = await polledSetup(ctx, host.id);
-  const shown = ({ icon_url, ...item }: SetupItem): SetupItem => ({
+  const onWire = ({ icon_url, ...item }: SetupItem): SetupItem => ({
     ...item,
     icon_url: ownIcon({ id: item.software_title_id ?? 0, icon_url }, token),
   });
-  return { ...script, software: software.map(shown) };
+  return { ...script, software: software.map(onWire) };
 }

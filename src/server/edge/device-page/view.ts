@@ -39,13 +39,13 @@ export async function deviceView(ctx: Context, row: HostRow): Promise<z.output<t
     license: { tier: ctx.license.tier, expiration: ctx.license.expiration },
     global_config: { mdm: { enabled_and_configured: config.mdm.enabled_and_configured } },
   };
-  const shown: DeviceHost = {
+  const deviceHost: DeviceHost = {
     ...host,
     ...around,
     dep_assigned_to_svc: portalDevices > 0,
     ...(isPremium(ctx) ? { policies: (policies ?? []).map(forOwner) } : {}),
   };
-  return { ...around, host: shown };
+  return { ...around, host: deviceHost };
 }
 
 export async function policiesForOwner(ctx: Context, row: HostRow): Promise<DevicePolicy[]> {

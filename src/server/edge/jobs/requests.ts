@@ -39,8 +39,8 @@ const groups: Readonly<Record<string, readonly string[]>> = {
 export function triggers(jobs: readonly Job[] = allJobs): ReadonlyMap<string, readonly Job[]> {
   const jobsByTrigger = new Map<string, readonly Job[]>();
   for (const [name, members] of Object.entries(groups)) {
-    const those = jobs.filter((job) => members.includes(job.name));
-    if (those.length > 0) jobsByTrigger.set(name, those);
+    const groupJobs = jobs.filter((job) => members.includes(job.name));
+    if (groupJobs.length > 0) jobsByTrigger.set(name, groupJobs);
   }
   for (const job of jobs) jobsByTrigger.set(job.name, [job]);
   return jobsByTrigger;
@@ -81,7 +81,7 @@ const ofJobs = (jobs: readonly Job[]) =>
 export async function listJobs({ store, config, settings }: Context) {
   const runs = new Map((await store.jobRuns.list()).map((run) => [run.name, run]));
   const names = [...triggers()];
-  const shown = allJobs.map(async (job) => {
+  const rows = allJobs.map(async (job) => {
     const run = runs.get(job.name);
     return {
       name: job.name,
@@ -93,5 +93,5 @@ export async function listJobs({ store, config, settings }: Context) {
       running: run !== undefined && isBusy(run),
     };
   });
-  return Promise.all(shown);
+  return Promise.all(rows);
 }

@@ -39,7 +39,7 @@ export const isBusy = (run: Run): boolean =>
 
 /**
  * Runs the job immediately and stores the result. Throws what the job throws, and `AlreadyRunning` if a server is
- * running it or its row no longer matches `found`.
+ * running it or its row no longer matches `unchanged`.
  */
 export async function carryOut(
   services: Services,

@@ -136,10 +136,10 @@ export async function newScripts(
   installer: Scripts & { readonly id: number },
   scripts: Scripts,
 ): Promise<Partial<Scripts>> {
-  const kept = await store.catalogueOffers.get(installer.id);
+  const offer = await store.catalogueOffers.get(installer.id);
   return {
-    ...(kept?.install_sha256 === digest(installer.install_script) ? { install_script: scripts.install_script } : {}),
-    ...(kept?.uninstall_sha256 === digest(installer.uninstall_script)
+    ...(offer?.install_sha256 === digest(installer.install_script) ? { install_script: scripts.install_script } : {}),
+    ...(offer?.uninstall_sha256 === digest(installer.uninstall_script)
       ? { uninstall_script: scripts.uninstall_script }
       : {}),
   };

@@ -59,7 +59,10 @@ function macQuery({ bundle_identifier, package_ids, installs_app }: Installer): 
   return query && `${query};`;
 }
 
-/** Runs in the caller's transaction, which holds the lock of policies. `known`: a query for the software that is known. */
+/**
+ * Runs in the caller's transaction, which holds the lock of policies. `detection`: a query that finds the software, if
+ * one is known.
+ */
 export async function addInstallPolicy(inside: Context, installer: Installer, detection?: string): Promise<void> {
   const { store } = inside;
   const title = (await store.softwareTitles.get(installer.title_id))!.name;
@@ -119,12 +122,12 @@ export async function setPatching(
     if (before) await removePolicies(inside, [before], () => team.team_name);
     return;
   }
-  const chosen = {
+  const options = {
     ...(patch_when_closed === undefined ? {} : { patch_when_closed }),
     ...(notify_before_patching === undefined ? {} : { notify_before_patching }),
   };
   if (before) {
-    await changePolicy(inside, before, { ...chosen, ...(patch ? { install_software: true } : {}) });
+    await changePolicy(inside, before, { ...options, ...(patch ? { install_software: true } : {}) });
     return;
   }
   if (!patch) throw invalid("patch", "must be true: no policy patches the app yet");
@@ -135,7 +138,7 @@ export async function setPatching(
     svc_maintained_app_slug: app.slug,
     install_software: true,
     patch_when_closed: true,
-    ...chosen,
+    ...options,
   });
 }
 

@@ -199,8 +199,8 @@ export async function createDownloadToken(ctx: Context, titleId: number, teamId:
 }
 
 export async function downloadByToken(ctx: Context, titleId: number, token: string): Promise<Download> {
-  const taken = await takeToken(ctx, "package_download", token);
-  const installer = taken && (await ctx.store.softwareInstallers.get(Number(taken.data?.installer)));
+  const tokenRow = await takeToken(ctx, "package_download", token);
+  const installer = tokenRow && (await ctx.store.softwareInstallers.get(Number(tokenRow.data?.installer)));
   if (!installer || installer.title_id !== titleId) throw notThere("this token is unknown, used or expired");
   return downloadFor(ctx, installer);
 }

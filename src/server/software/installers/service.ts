@@ -65,7 +65,7 @@ interface NewInstaller {
 /** What changes concern others, who act on them in the same transaction. */
 export interface InstallerListener {
   /** `newFile`: hosts that have installed it have another file. `onlyShown`: what is installed stays the same. */
-  changed(inside: Context, installer: Installer, what: { newFile: boolean; onlyShown: boolean }): Promise<void>;
+  changed(inside: Context, installer: Installer, change: { newFile: boolean; onlyShown: boolean }): Promise<void>;
   /** Called before the row is deleted. May refuse. */
   removed(inside: Context, installer: Installer): Promise<void>;
 }

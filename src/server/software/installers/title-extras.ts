@@ -20,13 +20,13 @@ export const packageExtras: TitleExtras = {
   async listed(ctx, teamId, titleIds) {
     if (!may(ctx.user, "packages:read", teamId || null)) return new Map();
     const rows = await ctx.store.softwareInstallers.list({ where: and(inTeam(teamId), oneOf("title_id", titleIds)) });
-    const shown = await packagesInLists(ctx.store, rows);
+    const packagesByTitle = await packagesInLists(ctx.store, rows);
     return new Map(
       rows.map(({ title_id, sha256, display_name }, i) => [
         title_id,
         {
-          software_package: shown[i]!,
-          packages: [shown[i]!],
+          software_package: packagesByTitle[i]!,
+          packages: [packagesByTitle[i]!],
           hash_sha256: sha256,
           ...(display_name === "" ? {} : { display_name }),
         },

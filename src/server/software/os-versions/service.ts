@@ -60,8 +60,13 @@ export async function listOsVersions(ctx: Context, query: ListQuery) {
     .filter(({ count }) => after === null || sign * (count - after) > 0)
     .sort((a, b) => sign * (a.count - b.count) || compareText(a.row.name, b.row.name) || a.row.id - b.row.id);
   const { items, meta } = pageOfArray(sorted, query);
-  const shown = await systemsOnWire(ctx, items, query);
-  return { count: counted.length, counts_updated_at: ctx.clock.iso(), os_versions: shown.map(({ os }) => os), meta };
+  const renderedSystems = await systemsOnWire(ctx, items, query);
+  return {
+    count: counted.length,
+    counts_updated_at: ctx.clock.iso(),
+    os_versions: renderedSystems.map(({ os }) => os),
+    meta,
+  };
 }
 
 interface CountedVersion {
@@ -131,8 +136,8 @@ export async function getOsVersion(ctx: Context, id: number, query: GetQuery) {
   const row = await store.osVersions.get(id);
   const count = row === null ? 0 : await store.hosts.count(hostPredicate);
   if (row === null || count === 0) throw notFound("operating system version", id);
-  const [shown] = await systemsOnWire(ctx, [{ row, count }], query);
-  const { os, kernels } = shown!;
+  const [rendered] = await systemsOnWire(ctx, [{ row, count }], query);
+  const { os, kernels } = rendered!;
   const os_version: OsVersionDetails = {
     ...os,
     ...(platformFamily(row.platform) === "linux" ? { kernels } : {}),

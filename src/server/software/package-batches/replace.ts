@@ -98,11 +98,11 @@ async function onWire({ store }: Context, team: TeamScope, rows: readonly Instal
     ),
   });
   const slugs = new Map(apps.map(({ id, slug }) => [id, slug]));
-  const shown: NonNullable<PackageBatch["packages"]> = [];
+  const packages: NonNullable<PackageBatch["packages"]> = [];
   for (const row of rows) {
     const icon = await iconOf(store, team.team_id, row.title_id);
     const file = icon && (await store.files.get(icon.file_id));
-    shown.push({
+    packages.push({
       team_id: team.team_id,
       title_id: row.title_id,
       url: row.url,
@@ -113,5 +113,5 @@ async function onWire({ store }: Context, team: TeamScope, rows: readonly Instal
       icon_filename: icon?.file_name ?? "",
     });
   }
-  return shown;
+  return packages;
 }

@@ -98,12 +98,12 @@ export async function admitEntries(
 
 /** Leaves out paths beyond the limit for all software of a host. */
 export class PathRoom {
-  #left = PATH_TEXT.max;
+  #charactersLeft = PATH_TEXT.max;
 
   fit(paths: readonly string[]): readonly string[] {
     return paths.filter((path) => {
-      if (path.length > this.#left) return false;
-      this.#left -= path.length;
+      if (path.length > this.#charactersLeft) return false;
+      this.#charactersLeft -= path.length;
       return true;
     });
   }

@@ -55,14 +55,14 @@ async function withoutDeleted(
     rows.map(async (row) => {
       const software_ids = row.software_ids.filter((version) => !added.has(version));
       if (software_ids.length === row.software_ids.length) return row;
-      const kept = await tx.software.pick(["title_id"], { where: oneOf("id", software_ids) });
+      const versions = await tx.software.pick(["title_id"], { where: oneOf("id", software_ids) });
       const details = Object.fromEntries(
         Object.entries(row.details).filter(([version]) => !added.has(Number(version))),
       );
       return {
         ...row,
         software_ids,
-        title_ids: distinctInOrder(kept.map(({ title_id }) => title_id)),
+        title_ids: distinctInOrder(versions.map(({ title_id }) => title_id)),
         details,
         fingerprint: "",
       };

@@ -67,7 +67,7 @@ interface ReadReport {
   readonly entries: readonly SoftwareEntry[];
   readonly stored: readonly (StoredVersion | undefined)[];
   /** Versions of sources that were not reported this time. */
-  readonly kept: readonly StoredVersion[];
+  readonly keptVersions: readonly StoredVersion[];
 }
 
 interface AdmittedReport extends ReadReport {
@@ -168,15 +168,15 @@ class SoftwareIngest implements SourceWriter<SoftwareAnswer> {
       if (length > ENTRIES.max)
         log.warn({ host_id: answer.hostId, entries: length }, "software beyond the limit is left out");
       const { entries, stored } = length > ENTRIES.max ? firstOf(changes) : changes;
-      const kept = had.filter(({ source }) => !changes.replaced.includes(source));
-      return { answer, hostId: answer.hostId, old, had: new Set(old?.software_ids), entries, stored, kept };
+      const keptVersions = had.filter(({ source }) => !changes.replaced.includes(source));
+      return { answer, hostId: answer.hostId, old, had: new Set(old?.software_ids), entries, stored, keptVersions };
     });
   }
 }
 
 /** The row of a host. `added`: the versions that were not stored before, by identity. */
 function rowOf(
-  { answer, old, entries, stored, kept, isPartial }: AdmittedReport,
+  { answer, old, entries, stored, keptVersions, isPartial }: AdmittedReport,
   added: ReadonlyMap<string, StoredVersion>,
 ): HostSoftwareRow {
   const details: InstalledDetails = {};
@@ -184,7 +184,7 @@ function rowOf(
   // Repeated ids are dropped by the store.
   const titleIds: number[] = [];
   const softwareIds: number[] = [];
-  for (const { id, titleId } of kept) {
+  for (const { id, titleId } of keptVersions) {
     softwareIds.push(id);
     titleIds.push(titleId);
     const detail = old?.details[id];
@@ -194,7 +194,7 @@ function rowOf(
   const homes = new HomeFolders();
   for (let i = 0; i < entries.length; i++) homes.note(entries[i]!.installed_paths[0], versions[i]!.usualPath);
   // Paths that stay were stored with the former home.
-  const home = kept.length > 0 && old !== undefined ? old.home : homes.chosen(old?.home ?? "");
+  const home = keptVersions.length > 0 && old !== undefined ? old.home : homes.chosen(old?.home ?? "");
   for (let i = 0; i < entries.length; i++) {
     const { installed_paths, last_opened_at } = entries[i]!;
     const { id, titleId, usualPath } = versions[i]!;

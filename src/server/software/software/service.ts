@@ -71,8 +71,8 @@ export async function softwareOfHosts(
   const rendered: (versionCve: VersionCve) => Vulnerability | string =
     form === "ids" ? ({ cve }: VersionCve) => cve : await vulnerabilityRenderer(ctx, [...cves.values()].flat());
   // Once for all hosts.
-  const shown = new Map([...cves].map(([id, versionCves]) => [id, versionCves.map(rendered)]));
-  const vulnerabilitiesOf = (id: number): HostSoftwareEntry["vulnerabilities"] => shown.get(id) ?? null;
+  const renderedCves = new Map([...cves].map(([id, versionCves]) => [id, versionCves.map(rendered)]));
+  const vulnerabilitiesOf = (id: number): HostSoftwareEntry["vulnerabilities"] => renderedCves.get(id) ?? null;
   return new Map(rows.map((row) => [row.id, entriesOf(row, versions, vulnerabilitiesOf)]));
 }
 

@@ -17,7 +17,7 @@ const positionsOf = (row: ChosenForSetup, ownPlatform: SetupPlatform): SetupPosi
   return Object.keys(row.setup_positions).length === 0 ? { [ownPlatform]: LAST_IN_SETUP } : row.setup_positions;
 };
 
-/** Null: hosts of this platform do not install it during their setup. `own`: the platform that it is for. */
+/** Null: hosts of this platform do not install it during their setup. `ownPlatform`: the platform that it is for. */
 export const positionDuringSetup = (
   row: ChosenForSetup,
   ownPlatform: SetupPlatform,

@@ -25,20 +25,20 @@ const unusedTitle = memo(
 );
 
 const idsOf = async (rows: Promise<readonly { id: number }[]>) => (await rows).map(({ id }) => id);
-const those = (ids: readonly number[], unused: Predicate) => and(oneOf("id", ids), unused);
+const unusedAmong = (ids: readonly number[], unused: Predicate) => and(oneOf("id", ids), unused);
 
 /** All that are unused, such as those of inventories that could not be stored. */
 export async function removeUnusedSoftware(services: Services): Promise<void> {
   const { store } = services;
   const unused = await idsOf(store.software.pick(["id"], { where: unusedVersion }));
-  const left = await removeUnused(services, "software", unused, (ids) =>
-    store.software.delete(those(ids, unusedVersion)),
+  const removedVersions = await removeUnused(services, "software", unused, (ids) =>
+    store.software.delete(unusedAmong(ids, unusedVersion)),
   );
   const untitled = await idsOf(store.softwareTitles.pick(["id"], { where: unusedTitle(services.store.tables) }));
-  const lost = await removeUnused(services, "software_titles", untitled, (ids) =>
-    store.softwareTitles.delete(those(ids, unusedTitle(services.store.tables))),
+  const removedTitles = await removeUnused(services, "software_titles", untitled, (ids) =>
+    store.softwareTitles.delete(unusedAmong(ids, unusedTitle(services.store.tables))),
   );
-  if (left + lost > 0) await store.notify(channels.software, "");
+  if (removedVersions + removedTitles > 0) await store.notify(channels.software, "");
 }
 
 /**
@@ -52,14 +52,14 @@ export async function removeLostSoftware(
   const { store } = services;
   let removed = 0;
   for await (const batch of parts(versionIds)) {
-    const unused = await store.software.pick(["id", "title_id"], { where: those(batch, unusedVersion) });
+    const unused = await store.software.pick(["id", "title_id"], { where: unusedAmong(batch, unusedVersion) });
     const ids = unused.map(({ id }) => id);
     const inUse = await store.hostSoftware.pick(["software_ids"], { where: has("software_ids", ...ids) });
     const used = new Set(inUse.flatMap(({ software_ids }) => software_ids));
     const lost = ids.filter((id) => !used.has(id));
-    removed += await store.software.delete(those(lost, unusedVersion));
+    removed += await store.software.delete(unusedAmong(lost, unusedVersion));
     const titles = [...new Set(unused.map(({ title_id }) => title_id))];
-    removed += await store.softwareTitles.delete(those(titles, unusedTitle(services.store.tables)));
+    removed += await store.softwareTitles.delete(unusedAmong(titles, unusedTitle(services.store.tables)));
   }
   if (removed > 0) await store.notify(channels.software, "");
 }

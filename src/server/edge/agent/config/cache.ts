@@ -92,8 +92,11 @@ export class ConfigCache {
       team?.agent_options ?? global.agent_options,
       team?.settings.features ?? global.features,
       plan.of(teamId),
-      (left) =>
-        log.warn({ team_id: teamId, queries: left }, "scheduled queries do not fit into the configuration of agents"),
+      (overflow) =>
+        log.warn(
+          { team_id: teamId, queries: overflow },
+          "scheduled queries do not fit into the configuration of agents",
+        ),
     );
   }
 

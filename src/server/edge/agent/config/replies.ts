@@ -34,12 +34,12 @@ export class ConfigReplies {
     state.configTlsRefresh = intervals.config_tls_refresh ?? state.configTlsRefresh;
     state.loggerTlsPeriod = intervals.logger_tls_period ?? state.loggerTlsPeriod;
     const now = clock.now();
-    const seen = seenRow(
+    const row = seenRow(
       { id: state.id, distributed_interval: state.distributedInterval, config_tls_refresh: state.configTlsRefresh },
       now,
     );
     try {
-      await store.tx((tx) => writeIntervals(tx, seen, intervals, now));
+      await store.tx((tx) => writeIntervals(tx, row, intervals, now));
     } catch (error) {
       // The configuration is valid; storing the intervals is retried at the next request.
       state.config = null;

@@ -37,7 +37,7 @@ interface Build {
   readonly config: Record<string, unknown>;
   readonly items: readonly PlanItem[];
   /** Called with the number of items that did not fit. */
-  readonly onOverflow: (left: number) => void;
+  readonly onOverflow: (overflow: number) => void;
 }
 
 function build({ config, items, onOverflow }: Build): AgentConfig {
@@ -47,12 +47,12 @@ function build({ config, items, onOverflow }: Build): AgentConfig {
   if (isRecord(sent.packs) || items.length > 0) sent.packs = Object.fromEntries([...packs, ...packsOf(items)]);
   let text = JSON.stringify(sent);
   if (Buffer.byteLength(text) > TEXT_MAX && items.length > 0) {
-    const kept = fitting(
+    const fittingItems = fitting(
       items,
       TEXT_MAX - Buffer.byteLength(JSON.stringify({ ...sent, packs: Object.fromEntries(packs) })),
     );
-    onOverflow(items.length - kept.length);
-    text = JSON.stringify({ ...sent, packs: Object.fromEntries([...packs, ...packsOf(kept)]) });
+    onOverflow(items.length - fittingItems.length);
+    text = JSON.stringify({ ...sent, packs: Object.fromEntries([...packs, ...packsOf(fittingItems)]) });
   }
   const options = isRecord(sent.options) ? sent.options : {};
   const intervals: Record<string, number> = {};
@@ -87,11 +87,11 @@ function packsOf(items: readonly PlanItem[]): [string, unknown][] {
 
 /** The leading items that fit into `room` bytes. */
 function fitting(items: readonly PlanItem[], room: number): PlanItem[] {
-  let left = room;
+  let bytesLeft = room;
   return items.filter(({ pack, name, value }) => {
     const size = Buffer.byteLength(JSON.stringify([pack, name, value])) + 32;
-    if (size > left) return false;
-    left -= size;
+    if (size > bytesLeft) return false;
+    bytesLeft -= size;
     return true;
   });
 }
@@ -104,8 +104,8 @@ function variants(config: Record<string, unknown>, plan: TeamPlan, onOverflow: B
   return (choice: string): AgentConfig => {
     const cached = configsByChoice.get(choice);
     if (cached) return cached;
-    const chosen = new Set(choice.split(","));
-    const items = plan.items.filter((item) => !scoped.has(item) || chosen.has(item.key));
+    const chosenKeys = new Set(choice.split(","));
+    const items = plan.items.filter((item) => !scoped.has(item) || chosenKeys.has(item.key));
     const agentConfig = build({ config, items, onOverflow });
     cachedLength += agentConfig.reply.body.length;
     if (cachedLength > TEXTS_MAX) {

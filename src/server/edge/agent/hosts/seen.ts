@@ -11,7 +11,7 @@ const BATCH_SIZE = 500;
 export class SeenBuffer {
   readonly #services: Services;
   readonly #flusher: Flusher;
-  #seen: HostState[] = [];
+  #states: HostState[] = [];
 
   constructor(services: Services) {
     this.#services = services;
@@ -23,7 +23,7 @@ export class SeenBuffer {
   }
 
   mark(state: HostState, now: number): void {
-    if (state.seenAt === 0) this.#seen.push(state);
+    if (state.seenAt === 0) this.#states.push(state);
     state.seenAt = now;
   }
 
@@ -38,8 +38,8 @@ export class SeenBuffer {
 
   async #write(): Promise<void> {
     const { store, metrics } = this.#services;
-    const states = this.#seen;
-    this.#seen = [];
+    const states = this.#states;
+    this.#states = [];
     metrics.hostsSeen.set(states.length);
     for (let from = 0; from < states.length; from += BATCH_SIZE) {
       await updateSeen(store, rowsOf(states.slice(from, from + BATCH_SIZE)));

@@ -191,11 +191,11 @@ const idIn = (name: string, prefix: string): number | null => {
 
 function additionalRows(value: unknown): AgentRow[] {
   const rows: AgentRow[] = [];
-  let left = ADDITIONAL_CHARACTERS_MAX;
+  let charactersLeft = ADDITIONAL_CHARACTERS_MAX;
   for (const row of rowsOf(value).slice(0, ADDITIONAL_ROWS_MAX)) {
     const cells = Object.keys(row).map((column) => [column, text(row, column, ADDITIONAL_CELL_MAX)] as const);
-    left -= cells.reduce((sum, [column, cell]) => sum + column.length + cell.length, 0);
-    if (left < 0) break;
+    charactersLeft -= cells.reduce((sum, [column, cell]) => sum + column.length + cell.length, 0);
+    if (charactersLeft < 0) break;
     rows.push(Object.fromEntries(cells));
   }
   return rows;

@@ -14,8 +14,8 @@ const trimDots = (value: string): string => value.replace(/^\.+/, "").replace(/\
 function withoutBrackets(version: string): string {
   const open = version.indexOf("(");
   const close = version.lastIndexOf(")");
-  const kept = open >= 0 && close > open ? version.slice(0, open) + version.slice(close + 1) : version;
-  return kept.trim();
+  const name = open >= 0 && close > open ? version.slice(0, open) + version.slice(close + 1) : version;
+  return name.trim();
 }
 
 const isZero = (part: string): boolean => part === "" || part === "0";

@@ -90,7 +90,7 @@ export function setOs(
     set.os_version = windowsOsVersion(row, release);
 }
 
-/** Whether `known` names this release. If so, it is kept while the registry query fails, so that the build stays. */
+/** Whether `osVersion` names this release. If so, it is kept while the registry query fails, so that the build stays. */
 export function isSameWindows(row: AgentRow, osVersion: string): boolean {
   const version = text(row, "version").trim();
   const name = windowsName(row);

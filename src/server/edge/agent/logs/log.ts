@@ -20,7 +20,7 @@ interface Reading {
   readonly span: Elements;
   readonly lines: ResultLine[];
   /** How many more lines may be read. */
-  left: number;
+  linesLeft: number;
 }
 
 /** Text (characters) parsed before yielding to the event loop. */
@@ -83,7 +83,7 @@ export class LogIntake {
       this.#badData.inc();
       return OK;
     }
-    const reading: Reading = { text, span: new Elements(text, data.start), lines: [], left: linesLimit.max };
+    const reading: Reading = { text, span: new Elements(text, data.start), lines: [], linesLeft: linesLimit.max };
     return this.#readPart(reading) ? this.#readOn(host, type, reading) : this.#deliver(host, type, reading.lines);
   }
 
@@ -108,7 +108,7 @@ export class LogIntake {
     const { text, span, lines } = reading;
     const from = span.end;
     while (span.next()) {
-      if (reading.left-- === 0) {
+      if (reading.linesLeft-- === 0) {
         this.#beyond.inc();
         return false;
       }

@@ -133,7 +133,7 @@ async function labelChoices(ctx: Context): Promise<Choice[]> {
 }
 
 function results(ctx: Context, params: URLSearchParams, { hosts, meta, total }: HostsResult): Html {
-  const shown = columns(ctx);
+  const shownColumns = columns(ctx);
   const start = pageNumber(params) * PER_PAGE;
   return html`<section class="card" aria-labelledby="found"><div class="head"><h2 id="found">${plural(total, "host")}</h2>
 ${hosts.length > 0 && html`<span class="quiet small">${start + 1} to ${start + hosts.length}</span>`}</div>
@@ -141,10 +141,10 @@ ${
   hosts.length === 0
     ? html`<p class="quiet">No hosts found.</p>`
     : html`<div class="scroll" role="region" aria-labelledby="found" tabindex="0"><table class="hosts"><caption class="hidden">Hosts found</caption>
-<thead><tr>${orderHeader(PATH, params, { header: "Host", order: "display_name" })}${shown.map((column) => orderHeader(PATH, params, column))}</tr></thead>
+<thead><tr>${orderHeader(PATH, params, { header: "Host", order: "display_name" })}${shownColumns.map((column) => orderHeader(PATH, params, column))}</tr></thead>
 <tbody>${hosts.map(
         (host) =>
-          html`<tr><th scope="row"><a href="/hosts/${host.id}">${host.display_name || host.hostname || `host ${host.id}`}</a></th>${shown.map(
+          html`<tr><th scope="row"><a href="/hosts/${host.id}">${host.display_name || host.hostname || `host ${host.id}`}</a></th>${shownColumns.map(
             ({ cell, number }) => html`<td${number && html` class="number"`}>${cell(host)}</td>`,
           )}</tr>`,
       )}</tbody></table></div>`

@@ -103,17 +103,17 @@ interface VulnerabilitiesResult {
 
 function results(ctx: Context, params: URLSearchParams, reply: VulnerabilitiesResult): Html {
   const { vulnerabilities, count, vulnerability_data_imported_at, meta } = reply;
-  const shown = columns(ctx);
+  const shownColumns = columns(ctx);
   const team = params.get("team_id") ?? "";
   return html`<section class="card" aria-labelledby="found"><h2 id="found">${plural(count, "CVE")}</h2>
 ${
   vulnerabilities.length === 0
     ? html`<p class="quiet">${vulnerability_data_imported_at === null ? `${NO_VULNERABILITY_DATA} ${SET_DATA_URL}` : "No vulnerabilities found."}</p>`
     : html`<div class="scroll" role="region" aria-labelledby="found" tabindex="0"><table class="hosts"><caption class="hidden">Vulnerabilities found</caption>
-<thead><tr>${orderHeader(PATH, params, { header: "CVE", order: "cve" })}${shown.map((column) => orderHeader(PATH, params, column))}</tr></thead>
+<thead><tr>${orderHeader(PATH, params, { header: "CVE", order: "cve" })}${shownColumns.map((column) => orderHeader(PATH, params, column))}</tr></thead>
 <tbody>${vulnerabilities.map(
         (row) =>
-          html`<tr><th scope="row"><a href="${row.details_link}" rel="noreferrer">${row.cve}</a></th>${shown.map(
+          html`<tr><th scope="row"><a href="${row.details_link}" rel="noreferrer">${row.cve}</a></th>${shownColumns.map(
             ({ cell, number }) => html`<td${number && html` class="number"`}>${cell(row, team)}</td>`,
           )}</tr>`,
       )}</tbody></table></div>`

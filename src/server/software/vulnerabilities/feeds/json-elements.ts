@@ -19,8 +19,8 @@ export async function* jsonElements(
   member: string,
 ): AsyncGenerator<unknown, void, undefined> {
   const memberName = Buffer.from(member);
-  let kept: Buffer[] = [];
-  let keptBytes = 0;
+  let elementParts: Buffer[] = [];
+  let elementBytes = 0;
   let depth = 0;
   let isText = false;
   let isEscaped = false;
@@ -57,17 +57,17 @@ export async function* jsonElements(
         depth--;
         if (depth < 0) throw new FeedError("the JSON has a bracket that closes nothing");
         if (depth === 2 && isWanted) {
-          kept.push(chunk.subarray(from, at + 1));
-          yield parsed(kept);
-          kept = [];
-          keptBytes = 0;
+          elementParts.push(chunk.subarray(from, at + 1));
+          yield parsed(elementParts);
+          elementParts = [];
+          elementBytes = 0;
         }
       }
     }
     if (depth < 3 || !isWanted) continue;
-    kept.push(chunk.subarray(from));
-    keptBytes += chunk.length - from;
-    if (keptBytes > ELEMENT_MAX) throw new FeedError("an entry is too large");
+    elementParts.push(chunk.subarray(from));
+    elementBytes += chunk.length - from;
+    if (elementBytes > ELEMENT_MAX) throw new FeedError("an entry is too large");
   }
   if (depth !== 0 || isText) throw new FeedError("the JSON ends too early");
   if (!wasFound) throw new FeedError(`the JSON has no list "${member}"`);

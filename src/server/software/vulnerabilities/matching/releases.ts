@@ -116,16 +116,16 @@ export async function releasesOf(store: ServerTx, ids: readonly number[]): Promi
   const releases = new CollectedReleases();
   const systems = await releasesBySystem(store);
   const missing = new Set(ids);
-  const seen = new Set<number>();
+  const readHosts = new Set<number>();
   for (let read = 0; read < READS_MAX && missing.size > 0; read++) {
     const rows = await store.hostSoftware.pick(["id", "software_ids"], {
       where: has("software_ids", ...missing),
       limit: 20,
     });
-    const fresh = rows.filter(({ id }) => !seen.has(id));
+    const fresh = rows.filter(({ id }) => !readHosts.has(id));
     await addHosts(store, fresh, systems, (id, release) => missing.has(id) && releases.add(id, release));
     for (const { id, software_ids } of rows) {
-      seen.add(id);
+      readHosts.add(id);
       for (const softwareId of software_ids) if (missing.delete(softwareId)) releases.addInstalled(softwareId);
     }
     if (fresh.length === 0) break;

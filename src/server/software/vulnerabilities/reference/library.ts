@@ -47,7 +47,7 @@ export class FeedLibrary implements Library {
   readonly #sources: readonly Source[];
   readonly #places: Places;
   readonly #files: TableFiles;
-  readonly #kept = new Map<string, readonly unknown[]>();
+  readonly #cachedRecords = new Map<string, readonly unknown[]>();
   #room = KEPT_MAX;
 
   constructor(sources: readonly Source[], places: Places) {
@@ -87,15 +87,15 @@ export class FeedLibrary implements Library {
   }
 
   async #lookUp<T>(kind: FeedKind, key: string): Promise<readonly T[]> {
-    const cached = this.#kept.get(key);
+    const cached = this.#cachedRecords.get(key);
     if (cached !== undefined) return cached as readonly T[];
     const records = await this.#read(kind, key);
     this.#room -= 1 + records.length;
     if (this.#room < 0) {
-      this.#kept.clear();
+      this.#cachedRecords.clear();
       this.#room = KEPT_MAX;
     }
-    this.#kept.set(key, records);
+    this.#cachedRecords.set(key, records);
     return records as readonly T[];
   }
 

@@ -46,12 +46,12 @@ function sectionThing(section: Section, value: object): object {
   // By name, so that a plan shows which rules change.
   if (section.name === YARA_RULES)
     return Object.fromEntries((value as YaraRules).map(({ name, contents }) => [name, contents]));
-  const shown = omittedPaths(section).reduce((left, path) => without(left, path) as object, value);
-  return secretPaths(section, shown).reduce((left, path) => {
-    const secret = getPath(left, path);
-    if (secret === "" || secret === null || secret === undefined) return left;
-    return withPath(left, path, new Secret(typeof secret === "string" ? secret : JSON.stringify(secret)));
-  }, shown);
+  const visible = omittedPaths(section).reduce((rest, path) => without(rest, path) as object, value);
+  return secretPaths(section, visible).reduce((rest, path) => {
+    const secret = getPath(rest, path);
+    if (secret === "" || secret === null || secret === undefined) return rest;
+    return withPath(rest, path, new Secret(typeof secret === "string" ? secret : JSON.stringify(secret)));
+  }, visible);
 }
 
 /** Paths of a section that its object does not contain. */
@@ -72,9 +72,9 @@ export function readSection(change: RequestedChange, texts: Texts): unknown {
   if (section.name === YARA_RULES) return Object.entries(value).map(([name, contents]) => ({ name, contents }));
   for (const path of omittedPaths(section))
     if (getPath(value, path) !== undefined) throw invalid(path, "cannot be given here");
-  return secretPaths(section, value).reduce((left, path) => {
+  return secretPaths(section, value).reduce((rest, path) => {
     const secret = secretFrom(getPath(value, path), texts, path.join("."));
-    return withPath(left, path, secret === KEPT ? MASK : secret);
+    return withPath(rest, path, secret === KEPT ? MASK : secret);
   }, value);
 }
 
@@ -100,10 +100,10 @@ export function desiredSections(
   return Object.fromEntries(
     steps.map(({ name, desired }) => {
       if (name !== sections.webhook_settings.name || !isRecord(desired)) return [name, desired];
-      const { failing_policies_webhook: kept } = before.get(name) as WebhookSettings;
+      const { failing_policies_webhook: existingWebhook } = before.get(name) as WebhookSettings;
       const hook = desired.failing_policies_webhook;
       // A value that is not an object is refused later, when the section is changed.
-      const whole = isRecord(hook) || hook === undefined ? { ...hook, policy_ids: kept.policy_ids } : hook;
+      const whole = isRecord(hook) || hook === undefined ? { ...hook, policy_ids: existingWebhook.policy_ids } : hook;
       return [name, { ...desired, failing_policies_webhook: whole }];
     }),
   );

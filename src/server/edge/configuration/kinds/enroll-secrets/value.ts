@@ -37,7 +37,7 @@ export const secretsThing = (owner: string | null, rows: readonly SecretRow[]): 
 export interface DesiredSecrets {
   readonly texts: readonly string[];
   /** The number of existing secrets that were not given and stay. */
-  readonly kept: number;
+  readonly keptCount: number;
 }
 
 export function readSecrets({ value }: RequestedChange, texts: Texts): DesiredSecrets {
@@ -51,21 +51,21 @@ export function readSecrets({ value }: RequestedChange, texts: Texts): DesiredSe
       throw invalid(`secrets.${i}`, `must not have more than ${MOST_CHARACTERS} characters`);
   checkSecrets(plain.map((secret) => ({ secret })));
   if (plain.some(isMask)) throw invalid("secrets", "must not be masks");
-  return { texts: plain, kept: inputs.length - plain.length };
+  return { texts: plain, keptCount: inputs.length - plain.length };
 }
 
 /**
  * The resulting secrets. Existing secrets that were not given must either all stay or all be removed: 422 otherwise.
  */
 export function secretsAfter(
-  { texts, kept }: DesiredSecrets,
+  { texts, keptCount }: DesiredSecrets,
   rows: readonly SecretRow[],
   suppliedTexts: Texts,
 ): string[] {
   const suppliedSecrets = new Set(suppliedTexts.values());
   const unknown = rows.map(({ secret }) => secret).filter((secret) => !suppliedSecrets.has(secret));
-  if (kept === 0) return [...texts];
-  if (kept !== unknown.length)
+  if (keptCount === 0) return [...texts];
+  if (keptCount !== unknown.length)
     throw invalid("secrets", `existing secrets that were not given: ${unknown.length}; keep all of them, or none`);
   return [...unknown, ...texts];
 }

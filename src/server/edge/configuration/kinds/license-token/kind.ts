@@ -35,10 +35,10 @@ interface TokenRows {
 function* things({ tokens, teams }: TokenRows, shared: SharedRows): Generator<Thing> {
   const nameOf = new Map(shared.teams.map(({ id, name }) => [id, name]));
   const scopes = groupBy(teams, ({ token_id }) => token_id);
-  const seen = new Set<string>();
+  const names = new Set<string>();
   for (const { id, location: name } of tokens) {
-    if (seen.has(name)) continue;
-    seen.add(name);
+    if (names.has(name)) continue;
+    names.add(name);
     const named = (scopes.get(id) ?? []).map(({ scope }) =>
       scope === EVERY_TEAM ? ALL_TEAMS : scope === NO_TEAM ? NO_TEAM_NAME : (nameOf.get(scope) ?? ""),
     );

@@ -81,10 +81,10 @@ async function ofOwnApp(ctx: Context, installer: Installer): Promise<ResolvedPac
   const { versions } = app.manifest;
   const version = versions.find(({ sha256 }) => sha256 === installer.sha256) ?? versions[0]!;
   const scripts = scriptsOf(app.manifest, version);
-  const kept = await ctx.store.catalogueOffers.get(installer.id);
+  const offer = await ctx.store.catalogueOffers.get(installer.id);
   // The catalogue may have changed since: what the package has from it stays until its next update.
   const defaultOf = (which: "install" | "uninstall") =>
-    kept?.[`${which}_sha256`] === digestOf(installer[`${which}_script`])
+    offer?.[`${which}_sha256`] === digestOf(installer[`${which}_script`])
       ? installer[`${which}_script`]
       : scripts[`${which}_script`];
   return {

@@ -46,17 +46,17 @@ async function namesOf(store: ServerTx, rows: readonly Identity[]): Promise<Read
     where: oneOf("id", [...new Set(rows.flatMap((row) => row.catalogue_app_id ?? []))]),
   });
   const slugs = new Map(apps.map(({ id, slug }) => [id, slug]));
-  const seen = new Set<string>();
+  const takenNames = new Set<string>();
   const names = new Map<number, string | null>();
   for (const row of rows.toSorted((a, b) => a.id - b.id)) {
     const identity = isScript(row.kind) ? row.file_name : row.sha256;
     const slug = slugs.get(row.catalogue_app_id ?? 0);
     const name =
       [slug ?? (isName(row.url) ? row.url : identity), row.sha256].find(
-        (candidate) => !seen.has(`${row.team_id} ${candidate}`),
+        (candidate) => !takenNames.has(`${row.team_id} ${candidate}`),
       ) ?? null;
     names.set(row.id, name);
-    seen.add(`${row.team_id} ${name}`);
+    takenNames.add(`${row.team_id} ${name}`);
   }
   return names;
 }
@@ -179,8 +179,8 @@ function hasDefaultScript(
 
 /** Empty: its own platform only. */
 export function chosenPlatforms({ install_during_setup, setup_positions, platform }: ChosenRow): string {
-  const chosen = install_during_setup ? Object.keys(setup_positions).sort().join(",") : "";
-  return chosen === platform ? "" : chosen;
+  const platforms = install_during_setup ? Object.keys(setup_positions).sort().join(",") : "";
+  return platforms === platform ? "" : platforms;
 }
 
 type ChosenRow = Pick<Installer, "install_during_setup" | "setup_positions" | "platform">;

@@ -48,7 +48,7 @@ const scopeOf = ({ teams }: Work, owner: string | null): TeamScope =>
 type LeftPackage = { readonly entry: PackageEntry; readonly by: RequestedChange };
 
 interface StoredPackages {
-  readonly left: readonly LeftPackage[];
+  readonly leftPackages: readonly LeftPackage[];
   readonly sizes: PackageSizes;
 }
 
@@ -77,8 +77,8 @@ export async function writePackages(work: Work, { rows, steps, gone, prepared }:
       await write(work.ctx, { step, source, labels, team, title_id });
     });
   }
-  const left: readonly LeftPackage[] = giving.filter(({ entry }) => titles.isLeft(entry));
-  work.kept.set(KIND, { left, sizes } satisfies StoredPackages);
+  const leftPackages: readonly LeftPackage[] = giving.filter(({ entry }) => titles.isLeft(entry));
+  work.kept.set(KIND, { leftPackages, sizes } satisfies StoredPackages);
   count(work, changed);
 }
 
@@ -183,8 +183,8 @@ function setupOf(
 /** After policies have been written, which may install a package that is deleted no more. */
 export async function deletePackages(work: Work, { gone }: PackagePart): Promise<void> {
   const { ctx } = work;
-  const { left, sizes } = work.kept.get(KIND) as StoredPackages;
-  for (const { entry, by } of left)
+  const { leftPackages, sizes } = work.kept.get(KIND) as StoredPackages;
+  for (const { entry, by } of leftPackages)
     await locating(by, async () => {
       const row = await ctx.store.softwareInstallers.get(entry.id);
       if (row === null) return;

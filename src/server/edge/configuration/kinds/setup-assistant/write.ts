@@ -31,15 +31,15 @@ export async function writeAssistants(
 ): Promise<void> {
   const changed = steps.filter((step) => differs(work, step, step.desired));
   const leaving = new Set(gone.map(keyOf));
-  const seen = new Set<string | null>();
+  const owners = new Set<string | null>();
   for (const step of changed) {
     const team = teamNamed(work, step.owner);
     const before = await rowOf(work, team);
     // A file with another name takes the place of the one before, which the same request deletes.
     const isFree = before === null || before.name === step.name || leaving.has(keyOf({ ...step, name: before.name }));
-    if (!isFree || seen.has(step.owner))
+    if (!isFree || owners.has(step.owner))
       throw refusal(step, invalid("change.name", "there is another setup assistant profile already: delete it first"));
-    seen.add(step.owner);
+    owners.add(step.owner);
     const { enrollment_profile } = step.desired;
     await keepAssistant(work.ctx, team, { name: step.name, enrollment_profile });
   }

@@ -51,8 +51,8 @@ async function packagesOf(ctx: Context): Promise<SetupSoftware[]> {
 
 async function appsOf(ctx: Context, shared: SharedRows): Promise<SetupSoftware[]> {
   const { store } = ctx;
-  const chosen = and(ofTier(ctx, "packages:write", nothing), eq("install_during_setup", true));
-  if ((await store.storeApps.first({ where: chosen })) === null) return [];
+  const inSetup = and(ofTier(ctx, "packages:write", nothing), eq("install_during_setup", true));
+  if ((await store.storeApps.first({ where: inSetup })) === null) return [];
   return appObjects(await readApps(ctx), shared)
     .filter(({ value }) => value.setup_experience)
     .map(({ key, rows }) => software((JSON.parse(key) as string[])[2]!, rows, (now, at) => chooseApp(store, now, at)));

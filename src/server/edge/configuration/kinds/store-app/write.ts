@@ -78,7 +78,7 @@ export async function writeApps(work: Work, { rows, steps, gone, prepared }: App
   const staying = gone.filter(({ owner }) => owner === null || !work.leaving.has(owner));
   const giving = [...changed, ...staying].flatMap((by) => (objects.get(keyOf(by)) ?? []).map((row) => ({ row, by })));
   const mayChange = new Set(giving.map(({ row }) => row.id));
-  const taken = new Set<number>();
+  const takenIds = new Set<number>();
   for (const step of changed)
     await locating(step, async () => {
       const team = scopeOf(work, step.owner);
@@ -88,7 +88,7 @@ export async function writeApps(work: Work, { rows, steps, gone, prepared }: App
       for (const listing of listings) {
         const where = and(inTeam(team.team_id ?? 0), eq("adam_id", listing.adam_id), eq("platform", listing.platform));
         const row = await work.ctx.store.storeApps.first({ where });
-        if (row && (taken.has(row.id) || !mayChange.has(row.id)))
+        if (row && (takenIds.has(row.id) || !mayChange.has(row.id)))
           throw invalid("base", `the app is listed twice for ${listing.platform}`);
         const input = appInput(step.desired, row);
         if (row) await updateApp(work.ctx, team, row, input);
@@ -98,17 +98,17 @@ export async function writeApps(work: Work, { rows, steps, gone, prepared }: App
         }
         const now = (await work.ctx.store.storeApps.first({ where }))!;
         if (await writeIcon(work.ctx, team, now.title_id, step.desired)) await recordIcon(work.ctx, team, now.title_id);
-        taken.add(now.id);
+        takenIds.add(now.id);
       }
     });
-  const left: readonly LeftApp[] = giving.filter(({ row }) => !taken.has(row.id));
-  work.kept.set(KIND, left);
+  const leftApps: readonly LeftApp[] = giving.filter(({ row }) => !takenIds.has(row.id));
+  work.kept.set(KIND, leftApps);
   count(work, changed);
 }
 
 function appInput({ value, platform, configuration }: DesiredStoreApp, row: StoreAppRow | null) {
-  const kept = row && digestOf(row.configuration) === value.configuration ? row.configuration : undefined;
-  const text = configuration ?? kept;
+  const configurationText = row && digestOf(row.configuration) === value.configuration ? row.configuration : undefined;
+  const text = configuration ?? configurationText;
   if (text === undefined) throw invalid("configuration", "the request does not contain the file with this digest");
   const { icon: _, setup_experience, auto_update_window_start: start, auto_update_window_end: end, ...fields } = value;
   return {

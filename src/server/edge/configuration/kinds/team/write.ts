@@ -32,15 +32,15 @@ export async function writeTeams(work: Work, steps: readonly Step<DesiredTeam>[]
 }
 
 async function checkNamesFree({ ctx }: Work, steps: readonly Step<unknown>[]): Promise<void> {
-  const taken = new Map<string, string>();
+  const namesByKey = new Map<string, string>();
   for await (const keys of parts(steps.map(({ name }) => nameKey(name))))
     for (const row of await ctx.store.teams.pick(["name", "name_key"], { where: oneOf("name_key", keys) }))
-      taken.set(row.name_key, row.name);
+      namesByKey.set(row.name_key, row.name);
   for (const step of steps) {
     const key = nameKey(step.name);
-    const holder = taken.get(key);
+    const holder = namesByKey.get(key);
     if (holder !== undefined) throw refusal(step, alreadyExists(`a team with the name ${holder} exists`));
-    taken.set(key, step.name);
+    namesByKey.set(key, step.name);
   }
 }
 

@@ -56,7 +56,7 @@ function item(ctx: Context, activity: ShownActivity, exact: boolean): Html {
     exact &&
     more.length > 0 &&
     html`<details><summary class="small">Details<span class="hidden"> of ${activity.type}</span></summary><dl class="facts small">
-<dt>type</dt><dd><code>${activity.type}</code></dd>${more.map(([name, value]) => html`<dt>${name}</dt><dd>${shown(value)}</dd>`)}</dl></details>`
+<dt>type</dt><dd><code>${activity.type}</code></dd>${more.map(([name, value]) => html`<dt>${name}</dt><dd>${shownDetail(value)}</dd>`)}</dl></details>`
   }</li>`;
 }
 
@@ -70,8 +70,8 @@ function sentence(activity: ShownActivity, details: Details): Html {
       ? html`The user of ${host}`
       : activity.actor_full_name || "Somebody";
   const template = sentenceOf("uuid" in activity ? [upcoming, sentences] : [sentences], type);
-  const said = (typeof template === "function" ? template(details) : template) ?? plainSentence(type, details);
-  return html`<strong>${who}</strong> ${filled(said, details, isByHost ? null : host)}`;
+  const text = (typeof template === "function" ? template(details) : template) ?? plainSentence(type, details);
+  return html`<strong>${who}</strong> ${filled(text, details, isByHost ? null : host)}`;
 }
 
 /** The user of a host installs and removes software there without an account of this server. */
@@ -92,7 +92,7 @@ function hostLink(type: string, { host_id: id, host_display_name: host }: Detail
 }
 
 /** The details in place of their names. Without `host`, parts that name it are left out. */
-function filled(said: string, details: Details, host: Html | null): Html {
+function filled(sentenceText: string, details: Details, host: Html | null): Html {
   const value = (key: string): Html | string | null => {
     if (key === "host") return host;
     const detail = Object.hasOwn(details, key) ? text(details[key]) : "";
@@ -100,7 +100,7 @@ function filled(said: string, details: Details, host: Html | null): Html {
   };
   const part = (template: string): (Html | string | null)[] =>
     template.split(/\{(\w+)\}/).map((piece, i) => (i % 2 === 1 ? value(piece) : piece));
-  return html`${said.split(/\[([^\][]*)\]/).map((piece, i) => {
+  return html`${sentenceText.split(/\[([^\][]*)\]/).map((piece, i) => {
     const parts = part(piece);
     return i % 2 === 1 && parts.includes(null) ? "" : parts;
   })}`;
@@ -108,7 +108,7 @@ function filled(said: string, details: Details, host: Html | null): Html {
 
 const DETAIL_MAX = 2_000;
 
-function shown(value: unknown): Html {
+function shownDetail(value: unknown): Html {
   const whole = typeof value === "object" ? JSON.stringify(value) : String(value);
   return html`<code>${whole.length > DETAIL_MAX ? `${whole.slice(0, DETAIL_MAX)}…` : whole}</code>`;
 }
