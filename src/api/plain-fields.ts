@@ -3,6 +3,7 @@
 // field is added there, and in a migration.
 
 import { z } from "zod";
+import { QueryFlag } from "./fields.ts";
 
 type PlainValue = boolean | number | string;
 
@@ -62,6 +63,12 @@ export const fieldNames = <F extends PlainFields>(fields: F): readonly (keyof F 
 export const schemasOf = <F extends PlainFields>(fields: F): { [K in keyof F]: F[K]["schema"] } =>
   mapped(fields, ({ schema }) => schema) as { [K in keyof F]: F[K]["schema"] };
 
+/** The schemas of fields in forms, in which flags are texts. */
+export const formSchemasOf = <F extends PlainFields>(fields: F): { [K in keyof F]: F[K]["schema"] } =>
+  mapped(fields, ({ kind, schema }) => (kind === "flag" ? QueryFlag.meta(schema.meta() ?? {}) : schema)) as {
+    [K in keyof F]: F[K]["schema"];
+  };
+
 export const fallbacksOf = <F extends PlainFields>(fields: F): PlainValues<F> =>
   mapped(fields, ({ fallback }) => fallback) as PlainValues<F>;
 
@@ -70,6 +77,10 @@ export const premiumNames = <F extends PlainFields>(fields: F): readonly (keyof 
 
 const mapped = (fields: PlainFields, value: (field: PlainField) => unknown) =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, value(field)]));
+
+/** An object with these keys. */
+export const objectOf = <const K extends string, V>(keys: readonly K[], value: (key: K) => V): Record<K, V> =>
+  Object.fromEntries(keys.map((key) => [key, value(key)])) as Record<K, V>;
 
 /** The named properties of an object. */
 export function pick<T extends object, const K extends keyof T>(source: T, names: readonly K[]): Pick<T, K> {

@@ -18,6 +18,15 @@ export const plainFlags = <F extends PlainFields>(fields: F): PlainFlags<F> =>
     Object.entries(fields).map(([name, field]) => [name.replaceAll("_", "-"), flagOf(field)]),
   ) as PlainFlags<F>;
 
+/** The fields of a request that the flags set. */
+export const fieldsOfFlags = (
+  flags: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): Record<string, unknown> =>
+  Object.fromEntries(
+    names.map((name) => [name, flags[name.replaceAll("_", "-")]] as const).filter(([, value]) => value !== undefined),
+  );
+
 function flagOf({ kind, summary, helpValue, values }: PlainField) {
   const help = { summary, ...(helpValue === undefined ? {} : { helpValue }) };
   if (kind === "flag") return Flags.boolean({ summary, allowNo: true });

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Id, IdParam, nameText, QueryFlag, QueryTeam, unchanged } from "../fields.ts";
-import { LicensedApp, StoreApp, StorePlatform } from "../software/store-app.ts";
+import { schemasOf } from "../plain-fields.ts";
+import { LicensedApp, newStoreAppFields, StoreApp, StorePlatform, storeAppFields } from "../software/store-app.ts";
 
 const labelNames = z.array(z.string().min(1).max(255)).max(1000).optional();
 const labelLists = {
@@ -26,15 +27,17 @@ const TeamId = z.int().min(0).meta({ description: "0: hosts without a team" });
 const categories = z.array(nameText().min(1)).max(100);
 const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: "must be a time such as 02:30" });
 const settings = {
-  self_service: z.boolean().optional(),
+  ...z.object(schemasOf(newStoreAppFields)).partial().shape,
   categories: categories.optional(),
   configuration: z.string().max(1_000_000).optional().meta({
     description: "settings of the app: a property list for iPhones and iPads, a JSON object for Android; empty: none",
   }),
   ...labelLists,
 };
-const updates = {
-  auto_update_enabled: z.boolean().optional().meta({ description: "iPhones and iPads" }),
+const edits = {
+  ...settings,
+  ...z.object(schemasOf(storeAppFields)).partial().shape,
+  display_name: nameText().optional(),
   auto_update_window_start: time.optional().meta({ description: "in the host's local time, as HH:MM" }),
   auto_update_window_end: time.optional().meta({ description: "may be on the next day" }),
 };
@@ -42,10 +45,8 @@ const updates = {
 export const BatchApp = z.strictObject({
   app_store_id: appId,
   platform: StorePlatform.optional().meta({ description: "absent: all platforms of the app" }),
-  display_name: nameText().optional(),
   install_during_setup: z.boolean().optional(),
-  ...settings,
-  ...updates,
+  ...edits,
 });
 export type BatchApp = z.infer<typeof BatchApp>;
 
@@ -87,9 +88,7 @@ export const storeAppsApi = {
     params: z.object({ id: IdParam }),
     body: z.object({
       team_id: TeamId,
-      display_name: nameText().optional(),
-      ...settings,
-      ...updates,
+      ...edits,
       app_store_id: unchanged(z.string()),
       platform: unchanged(StorePlatform),
     }),

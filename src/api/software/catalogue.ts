@@ -4,7 +4,8 @@ import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Id, IdParam, Meta, paging, QueryFlag, QueryTeam, QueryText } from "../fields.ts";
 import { LabelNames } from "../hosts/label-scope.ts";
-import { PACKAGE_SCRIPT_MAX } from "./packages.ts";
+import { schemasOf } from "../plain-fields.ts";
+import { newPackageFields, packageTextFields } from "./packages.ts";
 
 export const CatalogueApp = z.object({
   id: Id,
@@ -27,8 +28,13 @@ export const CatalogueAppDetails = CatalogueApp.extend({
 export type CatalogueAppDetails = z.infer<typeof CatalogueAppDetails>;
 
 const params = z.object({ id: IdParam });
-/** Base64 is a third longer. */
-const script = z.string().max(PACKAGE_SCRIPT_MAX * 1.4);
+const { install_script, uninstall_script } = packageTextFields;
+const addedFields = {
+  ...packageTextFields,
+  install_script: install_script.meta({ description: "instead of the catalogue's" }),
+  uninstall_script: uninstall_script.meta({ description: "instead of the catalogue's" }),
+  ...schemasOf(newPackageFields),
+};
 const read = { action: "catalogue:read", scope: "team" } as const;
 
 export const catalogueApi = {
@@ -73,13 +79,7 @@ export const catalogueApi = {
     body: z.object({
       svc_maintained_app_id: Id,
       team_id: z.int().min(0).meta({ description: "0: hosts without a team" }),
-      install_script: script.optional().meta({ description: "instead of the catalogue's" }),
-      uninstall_script: script.optional().meta({ description: "instead of the catalogue's" }),
-      pre_install_query: script
-        .optional()
-        .meta({ description: "hosts install the app only if it returns a row; empty: always" }),
-      post_install_script: script.optional(),
-      self_service: z.boolean().optional().meta({ description: "users of hosts may install it" }),
+      ...z.object(addedFields).partial().shape,
       automatic_install: z
         .boolean()
         .optional()

@@ -5,11 +5,10 @@ import { MiB } from "../bodies.ts";
 import { endpoint } from "../endpoint.ts";
 import { Id, nameText, QueryFlag } from "../fields.ts";
 import { LabelNames } from "../hosts/label-scope.ts";
-import { PACKAGE_SCRIPT_MAX } from "./packages.ts";
+import { schemasOf } from "../plain-fields.ts";
+import { packageFields, packageTextFields } from "./packages.ts";
 
 export const batchStates = ["processing", "completed", "failed"] as const;
-
-const script = z.string().max(PACKAGE_SCRIPT_MAX * 1.4);
 
 export const BatchPackage = z.strictObject({
   slug: nameText().min(1).optional().meta({ description: "of a maintained app, such as firefox/darwin" }),
@@ -25,13 +24,9 @@ export const BatchPackage = z.strictObject({
     .optional()
     .meta({ description: "of the file; without a url, of a package that is stored already" }),
   always_download: z.boolean().optional().meta({ description: "do not ask the server of url whether the file is new" }),
+  ...z.object({ ...packageTextFields, ...schemasOf(packageFields) }).partial().shape,
   display_name: nameText().optional(),
   categories: z.array(nameText().min(1)).max(100).optional(),
-  install_script: script.optional(),
-  uninstall_script: script.optional(),
-  pre_install_query: script.optional(),
-  post_install_script: script.optional(),
-  self_service: z.boolean().optional(),
   install_during_setup: z.boolean().optional(),
   labels_include_all: LabelNames.optional(),
   labels_include_any: LabelNames.optional(),

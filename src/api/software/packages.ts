@@ -6,11 +6,41 @@ import { policyTypes } from "../checks/policies.ts";
 import { endpoint } from "../endpoint.ts";
 import { Empty, Id, IdParam, nameText, QueryFlag, QueryTeam, Timestamp, unchanged } from "../fields.ts";
 import { LabelNames, ScopeLabel } from "../hosts/label-scope.ts";
+import { formSchemasOf, objectOf, plainFlag, plainText, schemasOf } from "../plain-fields.ts";
 
 /** Maximum size of a package. */
 export const PACKAGE_MAX = 10 * 1024 * MiB;
 /** Maximum length of each script of a package, in characters. */
 export const PACKAGE_SCRIPT_MAX = 500_000;
+/** Base64 is a third longer. */
+const script = z.string().max(PACKAGE_SCRIPT_MAX * 1.4);
+export const packageTextFields = {
+  install_script: script.meta({ description: "required for .exe and .tar.gz; others have a default" }),
+  uninstall_script: script.meta({ description: "required for .exe and .tar.gz; others have a default" }),
+  pre_install_query: script.meta({ description: "hosts install the package only if it returns a row; empty: always" }),
+  post_install_script: script,
+};
+export const packageScripts = ["install_script", "uninstall_script", "post_install_script"] as const;
+/** Files name a file for each of these, and the configuration has their digests. */
+export const packageTexts = ["pre_install_query", ...packageScripts, "configuration"] as const;
+export type PackageText = (typeof packageTexts)[number];
+
+/** Plain fields that can be set as soon as a package is added. */
+export const newPackageFields = {
+  self_service: plainFlag({
+    summary: "Users of hosts may install it.",
+    description: "users of hosts may install it themselves",
+  }),
+};
+export const packageFields = {
+  ...newPackageFields,
+  display_name: plainText(255, {
+    summary: "Name that users of hosts see.",
+    description: "name that users of hosts see; empty: that of the title",
+    helpValue: "NAME",
+  }),
+};
+
 /** With the value `base64`, the four texts of a package are encoded: filters on the way might refuse scripts. */
 export const SCRIPTS_ENCODED = "X-Svc-Scripts-Encoded";
 
@@ -42,15 +72,11 @@ export const Package = z.object({
   version: z.string(),
   platform: z.string(),
   url: z.string().meta({ description: "where the file was downloaded from; empty if it was uploaded" }),
-  display_name: z.string(),
   uploaded_at: Timestamp,
-  install_script: z.string(),
-  uninstall_script: z.string(),
-  post_install_script: z.string(),
-  pre_install_query: z.string(),
+  ...objectOf([...packageScripts, "pre_install_query"], () => z.string()),
   configuration: z.string().optional().meta({ description: "settings of an app for iPhones and iPads" }),
   hash_sha256: z.string(),
-  self_service: z.boolean(),
+  ...schemasOf(packageFields),
   status: InstallCounts.meta({ description: "hosts" }),
   svc_maintained_app_id: Id.nullable(),
   pinned_version: z.string().optional(),
@@ -76,18 +102,11 @@ export const ListedPackage = z.object({
 });
 export type ListedPackage = z.infer<typeof ListedPackage>;
 
-const script = z.string().max(PACKAGE_SCRIPT_MAX * 1.4);
 const fields = {
-  install_script: script.optional().meta({ description: "required for .exe and .tar.gz; others have a default" }),
-  uninstall_script: script.optional().meta({ description: "required for .exe and .tar.gz; others have a default" }),
-  pre_install_query: script
-    .optional()
-    .meta({ description: "hosts install the package only if it returns a row; empty: always" }),
-  post_install_script: script.optional(),
+  ...z.object({ ...packageTextFields, ...formSchemasOf(newPackageFields) }).partial().shape,
   configuration: z.string().max(1_000_000).optional().meta({
     description: "a property list with settings of an app for iPhones and iPads (.ipa); empty: none",
   }),
-  self_service: QueryFlag.optional().meta({ description: "users of hosts may install it" }),
   automatic_install: QueryFlag.optional().meta({
     description: "create a policy that installs the package on hosts without it",
   }),
@@ -98,6 +117,7 @@ const fields = {
 };
 const change = {
   ...fields,
+  ...z.object(formSchemasOf(packageFields)).partial().shape,
   display_name: nameText().optional(),
   patch: QueryFlag.optional().meta({
     description:

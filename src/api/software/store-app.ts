@@ -2,10 +2,30 @@
 import { z } from "zod";
 import { Timestamp } from "../fields.ts";
 import { ScopeLabel } from "../hosts/label-scope.ts";
+import { plainFlag, plainText, schemasOf } from "../plain-fields.ts";
 import { InstallPolicy } from "./packages.ts";
 
 export const storePlatforms = ["darwin", "ios", "ipados", "android"] as const;
 export const StorePlatform = z.enum(storePlatforms);
+
+/** Plain fields that can be set as soon as an app is added. */
+export const newStoreAppFields = {
+  self_service: plainFlag({
+    summary: "Users of hosts may install it themselves.",
+    description: "users of hosts may install it themselves",
+  }),
+};
+export const storeAppFields = {
+  ...newStoreAppFields,
+  display_name: plainText(255, {
+    summary: "Name that users see; empty: that of the store.",
+    description: "name that users see; empty: that of the store",
+  }),
+  auto_update_enabled: plainFlag({
+    summary: "Update the app on iPhones and iPads, between --from and --until.",
+    description: "iPhones and iPads",
+  }),
+};
 
 const ShownLabels = z.array(ScopeLabel).optional();
 /** An app of the store that can be added. */
@@ -20,15 +40,13 @@ export const LicensedApp = z.object({
 export type LicensedApp = z.infer<typeof LicensedApp>;
 
 export const StoreApp = LicensedApp.extend({
-  display_name: z.string().meta({ description: "empty if users have not set one" }),
-  self_service: z.boolean(),
+  ...schemasOf(storeAppFields),
   categories: z.array(z.string()),
   created_at: Timestamp,
   status: z.object({ installed: z.int(), pending: z.int(), failed: z.int() }).meta({ description: "numbers of hosts" }),
   install_during_setup: z.boolean(),
   automatic_install_policies: z.array(InstallPolicy).nullable(),
   configuration: z.string().optional(),
-  auto_update_enabled: z.boolean(),
   auto_update_window_start: z.string().nullable(),
   auto_update_window_end: z.string().nullable(),
   labels_include_any: ShownLabels,

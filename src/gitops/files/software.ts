@@ -2,6 +2,8 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, extname, resolve } from "node:path";
 import type { z } from "zod";
+import { fieldNames } from "../../api/plain-fields.ts";
+import { packageFields, packageTexts } from "../../api/software/packages.ts";
 import { nearest } from "../../text/nearest.ts";
 import { isRecord } from "../../text/record.ts";
 import { otherName } from "../schema/other-names.ts";
@@ -14,14 +16,12 @@ import { valueFor } from "./written.ts";
 const YAML = [".yml", ".yaml"];
 const SCRIPTS = [".sh", ".py", ".ps1"];
 const QUERY = "pre_install_query";
-/** Fields of items that are files with a text. */
-const TEXTS = [QUERY, "install_script", "uninstall_script", "post_install_script", "configuration"];
 /** The field of items that is an image. */
 const ICON = "icon";
 /** What may stand beside the path of a file with packages. */
-const BESIDE = [
+const BESIDE: readonly string[] = [
   "path",
-  "self_service",
+  ...fieldNames(packageFields),
   "categories",
   "labels_include_all",
   "labels_include_any",
@@ -29,7 +29,6 @@ const BESIDE = [
   "setup_experience",
   "setup_experience_platform",
   "configuration",
-  "display_name",
 ];
 
 /** A list in the section `software` of teams. */
@@ -152,7 +151,7 @@ class Reader {
 
   async #item(tree: Tree, file: string, fileFields: Readonly<Record<string, unknown>>): Promise<Item> {
     const texts: Record<string, string> = {};
-    for (const key of [...TEXTS, ICON]) {
+    for (const key of [...packageTexts, ICON]) {
       const path = tree.kind === "map" ? tree.entries.get(key)?.value : undefined;
       const inner = path?.kind === "map" ? path.entries.get("path")?.value : undefined;
       if (!isText(inner)) continue;

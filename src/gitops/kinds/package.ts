@@ -1,6 +1,8 @@
 // Packages and maintained apps that teams offer to their hosts.
+import { fallbacksOf, fieldNames, objectOf, pick } from "../../api/plain-fields.ts";
+import { type PackageText, packageFields, packageTexts } from "../../api/software/packages.ts";
 import type { Current } from "../desired/current.ts";
-import { changed, type Fields, fieldsOf } from "../export/fields.ts";
+import { changed, type Fields, fieldsOf, pick as pickFields } from "../export/fields.ts";
 import { FileNames, fileName } from "../export/names.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import type { PlacedItem } from "../files/collect.ts";
@@ -13,21 +15,15 @@ import { inSetupOrder } from "./setup/order.ts";
 
 const KIND = "package";
 
-const scripts = [
-  "pre_install_query",
-  "install_script",
-  "uninstall_script",
-  "post_install_script",
-  "configuration",
-] as const;
-type Scripts = { readonly [K in (typeof scripts)[number]]?: string };
+const plainNames = fieldNames(packageFields);
+type Texts = { readonly [K in PackageText]?: string };
 
-type Common = Pick<PackageFile, "self_service" | "display_name" | "setup_experience"> &
+type Common = Pick<PackageFile, keyof typeof packageFields | "setup_experience"> &
   Pick<PackageFile, "labels_include_all" | "labels_include_any" | "labels_exclude_any">;
 
 /** An item of one of the two lists. */
 export type Package = Common &
-  Scripts & {
+  Texts & {
     readonly name: string;
     readonly sha256: string;
     /** Null: those of the catalogue. */
@@ -58,11 +54,10 @@ function desired(packages: readonly PlacedItem<Package>[], current: Current): Th
       version: software.version ?? "",
       url: software.url ?? "",
       sha256: software.sha256,
-      ...Object.fromEntries(scripts.map((key) => [key, software[key] ?? ""])),
-      self_service: software.self_service,
+      ...objectOf(packageTexts, (key) => software[key] ?? ""),
+      ...pick(software, plainNames),
       categories: isDefault && wereDefault ? before.categories! : (software.categories ?? []),
       default_categories: isDefault || wasSame,
-      display_name: software.display_name,
       icon: software.icon ?? "",
       setup_experience: software.setup_experience,
       setup_experience_platform:
@@ -98,16 +93,17 @@ function withFile(value: Json, sha256: string | null, before: Json | undefined):
 }
 
 /** Extensions of exported texts that are no scripts. */
-const extensions: Readonly<Record<string, string>> = { pre_install_query: ".sql", configuration: ".plist" };
+const extensions: { readonly [K in PackageText]?: string } = { pre_install_query: ".sql", configuration: ".plist" };
 
 const noLabels = { labels_include_all: [], labels_include_any: [], labels_exclude_any: [] };
 const defaults = {
-  self_service: false,
-  display_name: "",
+  ...fallbacksOf(packageFields),
   setup_experience: false,
   setup_experience_platform: "",
   ...noLabels,
 };
+
+const isText = (key: string): boolean => (packageTexts as readonly string[]).includes(key);
 
 function exported(scope: ExportScope): ExportedSections {
   const names = new FileNames();
@@ -116,14 +112,13 @@ function exported(scope: ExportScope): ExportedSections {
   for (const { name, value } of inSetupOrder(scope, KIND)) {
     const fields = fieldsOf(value);
     const { slug, version, url, sha256, categories, default_categories, icon, ...rest } = fields;
-    const { pre_install_query, install_script, uninstall_script, post_install_script, configuration, ...plain } = rest;
+    const plain = pickFields(rest, (key) => !isText(key));
     const isWindows = /\.(msi|exe|ps1)$|\/windows$/i.test(name.replace(/[?#].*$/, ""));
     const file = names.of(slug ? name : name.split("/").at(-1) || name);
-    const scriptTexts = { pre_install_query, install_script, uninstall_script, post_install_script };
-    const texts = Object.entries({ ...scriptTexts, configuration: configuration ?? "" });
     const installerFields = {
       ...Object.fromEntries(
-        texts.flatMap(([key, digest]) => {
+        packageTexts.flatMap((key) => {
+          const digest = rest[key] ?? "";
           if (digest === "") return [];
           const extension = extensions[key] ?? (isWindows ? ".ps1" : ".sh");
           return [[key, { path: write(scope, `${file}-${key.replaceAll("_", "-")}${extension}`, String(digest)) }]];

@@ -1,4 +1,6 @@
 // Apps of the vendor's store that teams offer to their hosts.
+import { fallbacksOf, fieldNames, pick } from "../../api/plain-fields.ts";
+import { storeAppFields } from "../../api/software/store-app.ts";
 import { changed, type Fields, fieldsOf } from "../export/fields.ts";
 import { FileNames } from "../export/names.ts";
 import type { ExportedSections, ExportScope } from "../export/scope.ts";
@@ -11,6 +13,8 @@ import { write } from "./package.ts";
 import { inSetupOrder } from "./setup/order.ts";
 
 const KIND = "store_app";
+
+const plainNames = fieldNames(storeAppFields);
 
 /** An app on one platform has its own name, because a team may offer it otherwise on another. */
 export type StoreApp = Omit<StoreAppFile, "configuration" | "icon"> & {
@@ -25,13 +29,11 @@ const desired = (apps: readonly PlacedItem<StoreApp>[]): Thing[] =>
     owner,
     name: app.name,
     value: {
-      self_service: app.self_service,
+      ...pick(app, plainNames),
       categories: app.categories,
-      display_name: app.display_name,
       configuration: app.configuration ?? "",
       icon: app.icon ?? "",
       setup_experience: app.setup_experience,
-      auto_update_enabled: app.auto_update_enabled,
       auto_update_window_start: app.auto_update_window_start ?? null,
       auto_update_window_end: app.auto_update_window_end ?? null,
       labels_include_all: app.labels_include_all,
@@ -42,11 +44,9 @@ const desired = (apps: readonly PlacedItem<StoreApp>[]): Thing[] =>
 
 const noLabels = { labels_include_all: [], labels_include_any: [], labels_exclude_any: [] };
 const defaults = {
-  self_service: false,
+  ...fallbacksOf(storeAppFields),
   categories: [],
-  display_name: "",
   setup_experience: false,
-  auto_update_enabled: false,
   auto_update_window_start: null,
   auto_update_window_end: null,
   ...noLabels,

@@ -3,8 +3,9 @@
 import { z } from "zod";
 import { APP_NUMBER, APP_PACKAGE, BatchApp, isAppId } from "../../api/delivery/store-apps.ts";
 import { setupPlatforms } from "../../api/setup-platforms.ts";
-import { storePlatforms } from "../../api/software/store-app.ts";
-import { flag, labelNames, name, platforms, text } from "./fields.ts";
+import { packageFields } from "../../api/software/packages.ts";
+import { storeAppFields, storePlatforms } from "../../api/software/store-app.ts";
+import { flag, labelNames, name, plainFields, platforms, text } from "./fields.ts";
 
 const LABELS_MAX = 1000;
 const labelLists = {
@@ -13,7 +14,6 @@ const labelLists = {
   labels_exclude_any: labelNames(LABELS_MAX),
 };
 const shown = {
-  self_service: flag.meta({ description: "users of hosts may install it themselves" }),
   display_name: text(255).transform((input) => input.trim()),
   setup_experience: flag.meta({ description: "hosts install it during their setup" }),
 };
@@ -77,6 +77,7 @@ export const PackageFile = z
     }),
     ...scripts,
     icon,
+    ...plainFields(packageFields),
     ...shown,
     categories: categories.nullish().transform((input) => input ?? []),
     ...labelLists,
@@ -115,6 +116,7 @@ export const MaintainedAppFile = z
       .meta({ description: "one that the catalogue has, or ^147 for the newest 147; default: always the newest" }),
     ...scripts,
     icon,
+    ...plainFields(packageFields),
     ...shown,
     categories: categories
       .nullish()
@@ -134,11 +136,11 @@ export const StoreAppFile = z
     }),
     platform: z.enum(storePlatforms).nullish().meta({ description: "default: all platforms of the app" }),
     icon,
+    ...plainFields(storeAppFields),
     ...shown,
     categories: categories.nullish().transform((input) => input ?? []),
     ...labelLists,
     configuration: file("settings of the app: a property list for iPhones and iPads, a JSON file for Android"),
-    auto_update_enabled: flag.meta({ description: "iPhones and iPads" }),
     auto_update_window_start: time.nullish().meta({ description: "in the host's local time, as HH:MM" }),
     auto_update_window_end: time.nullish().meta({ description: "may be on the next day" }),
   })

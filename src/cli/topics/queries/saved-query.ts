@@ -1,9 +1,10 @@
 import * as Flags from "@oclif/core/flags";
 import { Query, queryFields, queryLoggings } from "../../../api/checks/queries.ts";
 import { ScheduledEntry } from "../../../api/checks/schedule.ts";
+import { fieldNames } from "../../../api/plain-fields.ts";
 import { listOf, secondsFlag } from "../../flags.ts";
 import type { View } from "../../output/output.ts";
-import { plainFlags } from "../../plain-flags.ts";
+import { fieldsOfFlags, plainFlags } from "../../plain-flags.ts";
 
 /** Columns for saved queries: global ones, and those of the named team. */
 export const savedQueryView = (team: string | null = null): View => ({
@@ -43,12 +44,7 @@ export const savedQueryFlags = {
   }),
 };
 
-const plain = ["name", "query", "platform", "min-qengine-version", "logging", ...Object.keys(plainFlags(queryFields))];
-
-const fieldsOf = (flags: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> =>
-  Object.fromEntries(
-    names.filter((name) => flags[name] !== undefined).map((name) => [name.replaceAll("-", "_"), flags[name]]),
-  );
+const plain = ["name", "query", "platform", "min_qengine_version", "logging", ...fieldNames(queryFields)];
 
 /** The body fields from the flags. */
 export function savedQueryFields(
@@ -59,7 +55,7 @@ export function savedQueryFields(
 ): Record<string, unknown> {
   const { "labels-include-any": any, "labels-include-all": all } = flags;
   return {
-    ...fieldsOf(flags, plain),
+    ...fieldsOfFlags(flags, plain),
     ...(any === undefined ? {} : { labels_include_any: listOf(any) }),
     ...(all === undefined ? {} : { labels_include_all: listOf(all) }),
   };
@@ -90,7 +86,7 @@ export const entryFlags = {
 };
 
 export const entryFields = (flags: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  fieldsOf(flags, [
+  fieldsOfFlags(flags, [
     "interval",
     "snapshot",
     "removed",

@@ -1,12 +1,15 @@
 // Flags with which a team offers a store app.
 import * as Flags from "@oclif/core/flags";
+import { fieldNames } from "../../../api/plain-fields.ts";
+import { newStoreAppFields, storeAppFields } from "../../../api/software/store-app.ts";
 import { readText } from "../../files/input.ts";
 import type { Io } from "../../io.ts";
+import { fieldsOfFlags, plainFlags } from "../../plain-flags.ts";
 
 const labels = (summary: string) => Flags.string({ summary, multiple: true, helpValue: "LABEL" });
 
 export const offerFlags = {
-  "self-service": Flags.boolean({ summary: "Users of hosts may install it themselves.", allowNo: true }),
+  ...plainFlags(newStoreAppFields),
   category: Flags.string({ summary: "Category in self-service. Can be repeated.", multiple: true, helpValue: "NAME" }),
   "include-any": labels("Only hosts with at least one of these labels. Can be repeated."),
   "include-all": labels("Only hosts with all of these labels. Can be repeated."),
@@ -17,8 +20,7 @@ export const offerFlags = {
   }),
 };
 
-interface StoreAppFlags {
-  readonly "self-service"?: boolean | undefined;
+interface StoreAppFlags extends Readonly<Record<string, unknown>> {
   readonly category?: string[] | undefined;
   readonly "include-any"?: string[] | undefined;
   readonly "include-all"?: string[] | undefined;
@@ -31,7 +33,7 @@ export async function offerOf(io: Io, flags: StoreAppFlags) {
   const { category, configuration } = flags;
   const text = configuration === undefined ? undefined : await readText(io, configuration, "--configuration");
   return {
-    ...(flags["self-service"] === undefined ? {} : { self_service: flags["self-service"] }),
+    ...fieldsOfFlags(flags, fieldNames(storeAppFields)),
     ...(category === undefined ? {} : { categories: category }),
     ...(flags["include-any"] === undefined ? {} : { labels_include_any: flags["include-any"] }),
     ...(flags["include-all"] === undefined ? {} : { labels_include_all: flags["include-all"] }),

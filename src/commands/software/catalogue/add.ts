@@ -1,7 +1,7 @@
 import { catalogueApi } from "../../../api/software/catalogue.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";
-import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/topics/software/packages.ts";
+import { packageBody, packageFlags, packageTeamFlag } from "../../../cli/topics/software/packages.ts";
 import { printable } from "../../../text/printable.ts";
 
 // The catalogue decides the categories.
@@ -20,7 +20,7 @@ export default class SoftwareCatalogueAdd extends ClientCommand {
   async run() {
     const { args, flags } = await this.parse(SoftwareCatalogueAdd);
     const { team_id = 0 } = await this.teamFilter(flags.team);
-    const fields = await packageFields(this.io, flags);
+    const fields = await packageBody(this.io, flags);
     const body = { svc_maintained_app_id: Number(args.id), team_id, ...fields };
     const whom = ofTeam(flags.team);
     if (flags["dry-run"]) this.trying(`offer app ${printable(args.id)} to ${whom}`, body);

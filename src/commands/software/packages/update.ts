@@ -1,10 +1,11 @@
 import * as Flags from "@oclif/core/flags";
-import { packagesApi } from "../../../api/software/packages.ts";
+import { packageFields, packagesApi } from "../../../api/software/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { dryRunFlag } from "../../../cli/flags.ts";
-import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/topics/software/packages.ts";
+import { fieldsOfFlags, plainFlags } from "../../../cli/plain-flags.ts";
+import { packageBody, packageFlags, packageTeamFlag } from "../../../cli/topics/software/packages.ts";
 import { offered, titleArg, titleNamed } from "../../../cli/topics/software/titles.ts";
 import { showUpload } from "../../../cli/upload-progress.ts";
 import { printable } from "../../../text/printable.ts";
@@ -19,8 +20,8 @@ export default class SoftwarePackagesUpdate extends ClientCommand {
   static override flags = {
     ...packageTeamFlag,
     file: Flags.string({ summary: "File that replaces the package.", helpValue: "FILE" }),
-    "display-name": Flags.string({ summary: "Name that users of hosts see.", helpValue: "NAME" }),
     ...packageFlags,
+    ...plainFlags(packageFields),
     patch: Flags.boolean({
       summary: "Create a policy that updates the maintained app on hosts with an older version; --no-patch deletes it.",
       allowNo: true,
@@ -45,13 +46,8 @@ export default class SoftwarePackagesUpdate extends ClientCommand {
     const { args, flags } = await this.parse(SoftwarePackagesUpdate);
     const { team_id = 0 } = await this.teamFilter(flags.team);
     const fields = {
-      ...(await packageFields(this.io, flags)),
-      ...(flags["display-name"] === undefined ? {} : { display_name: flags["display-name"] }),
-      ...(flags.patch === undefined ? {} : { patch: flags.patch }),
-      ...(flags["patch-when-closed"] === undefined ? {} : { patch_when_closed: flags["patch-when-closed"] }),
-      ...(flags["notify-before-patching"] === undefined
-        ? {}
-        : { notify_before_patching: flags["notify-before-patching"] }),
+      ...(await packageBody(this.io, flags)),
+      ...fieldsOfFlags(flags, ["patch", "patch_when_closed", "notify_before_patching"]),
     };
     if (flags.file === undefined && Object.keys(fields).length === 0)
       throw usage("nothing is to be changed", "Give --file, or a flag for what is to change.");

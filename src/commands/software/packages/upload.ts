@@ -2,7 +2,7 @@ import { packagesApi } from "../../../api/software/packages.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { uploadSource } from "../../../cli/files/upload.ts";
 import { args, dryRunFlag, ofTeam } from "../../../cli/flags.ts";
-import { packageFields, packageFlags, packageTeamFlag } from "../../../cli/topics/software/packages.ts";
+import { packageBody, packageFlags, packageTeamFlag } from "../../../cli/topics/software/packages.ts";
 import { showUpload } from "../../../cli/upload-progress.ts";
 import { printable } from "../../../text/printable.ts";
 
@@ -25,7 +25,7 @@ export default class SoftwarePackagesUpload extends ClientCommand {
   async run() {
     const { args, flags } = await this.parse(SoftwarePackagesUpload);
     const source = await uploadSource(this.io, args.file, "FILE");
-    const fields = { ...(await this.teamFilter(flags.team)), ...(await packageFields(this.io, flags)) };
+    const fields = { ...(await this.teamFilter(flags.team)), ...(await packageBody(this.io, flags)) };
     const of = ofTeam(flags.team);
     const name = printable(args.file);
     if (flags["dry-run"]) this.trying(`offer ${name} to ${of}`, { file: args.file });

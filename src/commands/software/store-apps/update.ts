@@ -1,12 +1,15 @@
 import * as Flags from "@oclif/core/flags";
 import { storeAppsApi } from "../../../api/delivery/store-apps.ts";
-import { StoreApp } from "../../../api/software/store-app.ts";
+import { StoreApp, storeAppFields } from "../../../api/software/store-app.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
 import { usage } from "../../../cli/errors.ts";
 import { readBody } from "../../../cli/files/input.ts";
 import { dryRunFlag, inputFlag, teamFlag } from "../../../cli/flags.ts";
+import { plainFlags } from "../../../cli/plain-flags.ts";
 import { offerFlags, offerOf } from "../../../cli/topics/software/store-app-flags.ts";
 import { offered, titleArg, titleNamed } from "../../../cli/topics/software/titles.ts";
+
+const { "auto-update-enabled": autoUpdate, ...plain } = plainFlags(storeAppFields);
 
 export default class SoftwareStoreAppsUpdate extends ClientCommand {
   static override summary = "Change how a team offers a store app.";
@@ -14,12 +17,9 @@ export default class SoftwareStoreAppsUpdate extends ClientCommand {
   static override args = { title: titleArg };
   static override flags = {
     ...teamFlag,
-    "display-name": Flags.string({ summary: "Name that users see; empty: that of the store." }),
     ...offerFlags,
-    "auto-update": Flags.boolean({
-      summary: "Update the app on iPhones and iPads, between --from and --until.",
-      allowNo: true,
-    }),
+    ...plain,
+    "auto-update": autoUpdate,
     from: Flags.string({ summary: "Start of updates, in the host's local time.", helpValue: "HH:MM" }),
     until: Flags.string({ summary: "End of updates; may be on the next day.", helpValue: "HH:MM" }),
     ...inputFlag,
@@ -35,7 +35,6 @@ export default class SoftwareStoreAppsUpdate extends ClientCommand {
     const changes: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...(await offerOf(this.io, flags)),
-      ...(flags["display-name"] === undefined ? {} : { display_name: flags["display-name"] }),
       ...(flags["auto-update"] === undefined ? {} : { auto_update_enabled: flags["auto-update"] }),
       ...(flags.from === undefined ? {} : { auto_update_window_start: flags.from }),
       ...(flags.until === undefined ? {} : { auto_update_window_end: flags.until }),

@@ -1,5 +1,6 @@
 // The operations that install and uninstall a package on a host, by its managed agent.
 
+import { packageScripts } from "../../../api/software/packages.ts";
 import {
   type Ending,
   HOST_LANE,
@@ -36,8 +37,6 @@ export interface InstallSteps {
   readonly uninstall_script: string;
   readonly post_install_script: string;
 }
-
-const scripts = ["install_script", "uninstall_script", "post_install_script"] as const;
 
 export const installView: OperationView = {
   async upcoming(store, host, operations) {
@@ -155,9 +154,9 @@ export const softwareInstall: OperationKind<InstallAnswer> = {
   async outgoing({ store }, { host_id }, content) {
     const steps = JSON.parse(content) as InstallSteps;
     const expanded = await Promise.all(
-      scripts.map((name) => steps[name] && expandedScript(store, host_id, steps[name], "software")),
+      packageScripts.map((name) => steps[name] && expandedScript(store, host_id, steps[name], "software")),
     );
-    return JSON.stringify({ ...steps, ...Object.fromEntries(scripts.map((name, i) => [name, expanded[i]])) });
+    return JSON.stringify({ ...steps, ...Object.fromEntries(packageScripts.map((name, i) => [name, expanded[i]])) });
   },
   async stored({ store }, { content_id }, answer) {
     const content = content_id === null ? null : await store.operationContents.get(content_id);

@@ -2,7 +2,8 @@
 
 import type { z } from "zod";
 import { type BatchApp, isAppId, type storeAppsApi } from "../../../api/delivery/store-apps.ts";
-import type { LicensedApp, StoreApp } from "../../../api/software/store-app.ts";
+import { fallbacksOf, fieldNames } from "../../../api/plain-fields.ts";
+import { type LicensedApp, type StoreApp, storeAppFields } from "../../../api/software/store-app.ts";
 import { isDeeper, isRecord } from "../../../text/record.ts";
 import { changingPolicies } from "../../checks/policies/service.ts";
 import { teamFor } from "../../devices/profiles/access.ts";
@@ -173,12 +174,10 @@ export async function insertApp(inside: Context, team: TeamName, { listing, toke
 }
 
 const copied = [
-  "self_service",
+  ...fieldNames(storeAppFields),
   "categories",
   "configuration",
-  "display_name",
   "install_during_setup",
-  "auto_update_enabled",
   "auto_update_window_start",
   "auto_update_window_end",
   "every_platform",
@@ -367,12 +366,10 @@ export async function replaceApps(ctx: Context, teamName: string | undefined, it
 
 /** What an item of a list leaves out is reset. */
 export const unset = {
-  self_service: false,
+  ...fallbacksOf(storeAppFields),
   categories: [],
   configuration: "",
-  display_name: "",
   install_during_setup: false,
-  auto_update_enabled: false,
   labels_include_any: [],
   every_platform: false,
 } satisfies AppInput;

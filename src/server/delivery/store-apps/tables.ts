@@ -1,5 +1,6 @@
-import type { storePlatforms } from "../../../api/software/store-app.ts";
+import { storeAppFields, type storePlatforms } from "../../../api/software/store-app.ts";
 import type { LabelRule } from "../../hosts/labels/targeting.ts";
+import { plainColumns } from "../../platform/store/plain-columns.ts";
 import { bool, id, idOf, int, json, type RowOf, ref, table, text, time } from "../../platform/store/table.ts";
 import type { SetupPositions } from "../../software/software/setup-order.ts";
 
@@ -100,16 +101,13 @@ export const storeApps = table(
     platform: text<StorePlatform>(),
     /** Whoever added it named no platform: the team offers it on all that are licensed. */
     every_platform: bool().default(false),
-    self_service: bool().default(false),
+    ...plainColumns(storeAppFields),
     categories: json<readonly string[]>(),
-    /** What users see instead of the store's name; empty: that. */
-    display_name: text().default(""),
     /** The app's settings: a property list, or JSON for Android; empty: none. */
     configuration: text().default(""),
     install_during_setup: bool().default(false),
     /** Positions in the setup of platforms; empty: only that of the app's own platform, after all others. */
     setup_positions: json<SetupPositions>().default({}),
-    auto_update_enabled: bool().default(false),
     /** Local time of the host, as HH:MM. */
     auto_update_window_start: text().nullable(),
     auto_update_window_end: text().nullable(),

@@ -1,11 +1,14 @@
 // How replies show the store apps of a team.
-import type { StoreApp } from "../../../api/software/store-app.ts";
+import { fieldNames, pick } from "../../../api/plain-fields.ts";
+import { type StoreApp, storeAppFields } from "../../../api/software/store-app.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { eq, oneOf } from "../../platform/store/query.ts";
 import { orNull, policiesOf } from "../../software/installers/wire.ts";
 import { hostsWithApp } from "./android.ts";
 import { labelListsOf } from "./labels.ts";
 import type { StoreAppRow } from "./tables.ts";
+
+const plainNames = fieldNames(storeAppFields);
 
 /** In the order of the rows. */
 export async function appsOnWire(store: ServerTx, rows: readonly StoreAppRow[]): Promise<StoreApp[]> {
@@ -28,17 +31,15 @@ export async function appsOnWire(store: ServerTx, rows: readonly StoreAppRow[]):
       app_store_id: row.adam_id,
       platform: row.platform,
       name: listing?.name ?? row.adam_id,
-      display_name: row.display_name,
+      ...pick(row, plainNames),
       icon_url: listing?.icon_url ?? null,
       latest_version: listing?.version ?? "",
-      self_service: row.self_service,
       categories: [...row.categories],
       created_at: row.created_at,
       status: counts[i]!,
       install_during_setup: row.install_during_setup,
       automatic_install_policies: orNull(policies.get(row.id) ?? []),
       ...(row.configuration === "" ? {} : { configuration: row.configuration }),
-      auto_update_enabled: row.auto_update_enabled,
       auto_update_window_start: row.auto_update_window_start,
       auto_update_window_end: row.auto_update_window_end,
       ...labels.get(row.id),

@@ -2,8 +2,9 @@
 
 import { createHash } from "node:crypto";
 import type { z } from "zod";
+import { fieldNames, pickSet } from "../../../api/plain-fields.ts";
 import type { catalogueApi } from "../../../api/software/catalogue.ts";
-import { PACKAGE_MAX } from "../../../api/software/packages.ts";
+import { newPackageFields, PACKAGE_MAX } from "../../../api/software/packages.ts";
 import { resolveTargets } from "../../hosts/labels/targeting.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { alreadyExists, invalid, notFound, upstreamFailed } from "../../platform/core/errors.ts";
@@ -14,8 +15,8 @@ import { and, eq } from "../../platform/store/query.ts";
 import { teamScope } from "../../settings/teams/access.ts";
 import { addInstallPolicy } from "../installers/automatic.ts";
 import { installerOfTitle } from "../installers/hosts.ts";
-import { changingPackages } from "../installers/packages.ts";
-import { checkScripts, checkScriptVariables, sentTexts } from "../installers/scripts.ts";
+import { changingPackages, textsFor } from "../installers/packages.ts";
+import { checkScriptVariables, sentTexts } from "../installers/scripts.ts";
 import { createInstaller, type InstallerFile, type ReadInstaller } from "../installers/service.ts";
 import type { InstallerKind } from "../installers/tables.ts";
 import { type TitleIdentity, titleIdFor } from "../software/titles/titles.ts";
@@ -36,14 +37,8 @@ export async function addApp(ctx: Context, input: AppInput): Promise<{ software_
   const version = app.manifest.versions[0]!;
   const read = readOf(app, version);
   const defaults = scriptsOf(app.manifest, version);
-  const sent = sentTexts(ctx, input);
-  const texts = {
-    install_script: sent.install_script || defaults.install_script,
-    uninstall_script: sent.uninstall_script || defaults.uninstall_script,
-    post_install_script: sent.post_install_script ?? "",
-    pre_install_query: sent.pre_install_query ?? "",
-  };
-  checkScripts(read, texts);
+  const scripts = { install: defaults.install_script, uninstall: defaults.uninstall_script };
+  const texts = textsFor({ read, scripts }, sentTexts(ctx, input));
   if (input.automatic_install) authorize(ctx, "policies:write", team.team_id);
   // Checked again in the transaction: this saves a download.
   const title = await ctx.store.tx((store) => titleIdFor(store, read.title));
@@ -58,7 +53,7 @@ export async function addApp(ctx: Context, input: AppInput): Promise<{ software_
       read,
       choices: {
         ...texts,
-        self_service: input.self_service ?? false,
+        ...pickSet(input, fieldNames(newPackageFields)),
         categories: version.default_categories,
         catalogue_app_id: app.id,
         url: version.installer_url,

@@ -2,7 +2,15 @@
 
 import type { z } from "zod";
 import type { Download, StoredFile } from "../../../api/bodies.ts";
-import type { Package, PackageFields, packagesApi } from "../../../api/software/packages.ts";
+import { fieldNames, objectOf, pickSet } from "../../../api/plain-fields.ts";
+import {
+  newPackageFields,
+  type Package,
+  type PackageFields,
+  packageFields,
+  type packagesApi,
+  packageTexts,
+} from "../../../api/software/packages.ts";
 import { checkPreInstallQuery } from "../../checks/policies/patch.ts";
 import { changingPolicies } from "../../checks/policies/service.ts";
 import { resolveTargets } from "../../hosts/labels/targeting.ts";
@@ -52,11 +60,9 @@ const labelsOf = ({ labels_include_all, labels_include_any, labels_exclude_any }
 /** Given texts, and the defaults of the file in place of those that are not given. */
 export function textsFor({ read, scripts }: Pick<ReadFile, "read" | "scripts">, input: Texts) {
   const texts = {
+    ...objectOf(packageTexts, (field) => input[field] ?? ""),
     install_script: input.install_script || (isScript(read.kind) ? "" : scripts.install),
     uninstall_script: input.uninstall_script || scripts.uninstall,
-    post_install_script: input.post_install_script ?? "",
-    pre_install_query: input.pre_install_query ?? "",
-    configuration: input.configuration ?? "",
   };
   checkScripts(read, texts);
   return isScript(read.kind) ? { ...texts, install_script: scripts.install } : texts;
@@ -78,7 +84,7 @@ export async function uploadPackage(ctx: Context, input: UploadInput): Promise<{
       read: content.read,
       choices: {
         ...texts,
-        self_service: input.self_service ?? false,
+        ...pickSet(input, fieldNames(newPackageFields)),
         categories: trimmedNames(input.categories) ?? [],
       },
       labels: (await resolveTargets(inside, labelsOf(input), "software")) ?? [],
@@ -145,7 +151,7 @@ export async function changePackage(
       choices: {
         ...texts,
         ...defined({
-          self_service: input.self_service,
+          ...pickSet(input, fieldNames(packageFields)),
           categories: trimmedNames(input.categories),
           display_name: input.display_name?.trim(),
         }),
@@ -170,11 +176,8 @@ const defined = <T extends object>(fields: T) =>
 /** The texts that change. A new file of a script package brings its script. */
 function changedTexts(before: Installer, content: ReadFile | undefined, texts: Texts): Texts & Partial<Installer> {
   checkScripts(before, {
+    ...objectOf(packageTexts, (field) => texts[field] ?? before[field]),
     install_script: texts.install_script ?? (isScript(before.kind) ? "" : before.install_script),
-    uninstall_script: texts.uninstall_script ?? before.uninstall_script,
-    post_install_script: texts.post_install_script ?? before.post_install_script,
-    pre_install_query: texts.pre_install_query ?? before.pre_install_query,
-    configuration: texts.configuration ?? before.configuration,
   });
   return {
     ...defined(texts),

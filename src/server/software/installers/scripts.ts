@@ -1,6 +1,12 @@
 // The scripts and the query of a package: how they arrive, and what is accepted.
 
-import { PACKAGE_SCRIPT_MAX, SCRIPTS_ENCODED } from "../../../api/software/packages.ts";
+import {
+  PACKAGE_SCRIPT_MAX,
+  type PackageText,
+  packageScripts,
+  packageTexts,
+  SCRIPTS_ENCODED,
+} from "../../../api/software/packages.ts";
 import { readPlistDict } from "../../../plist/read.ts";
 import { BadPlist, type PlistDict } from "../../../plist/value.ts";
 import { sqlProblem } from "../../../sql/syntax.ts";
@@ -12,15 +18,7 @@ import { checkText } from "../script-texts/texts.ts";
 import type { Installer } from "./hosts.ts";
 import type { InstallerKind } from "./tables.ts";
 
-export const textFields = [
-  "install_script",
-  "uninstall_script",
-  "post_install_script",
-  "pre_install_query",
-  "configuration",
-] as const;
-export type TextField = (typeof textFields)[number];
-export type Texts = { readonly [F in TextField]?: string | undefined };
+export type Texts = { readonly [F in PackageText]?: string | undefined };
 
 /** Files that are themselves the script that hosts run. */
 const scriptKinds: readonly InstallerKind[] = ["sh", "py", "ps1"];
@@ -32,8 +30,8 @@ const needsScripts = (kind: InstallerKind): boolean => kind === "exe" || kind ==
 export function sentTexts({ headers }: Pick<Context, "headers">, input: Texts): Texts {
   const encoding = headers?.get(SCRIPTS_ENCODED) ?? "";
   if (encoding !== "" && encoding !== "base64") throw badRequest("must be base64", SCRIPTS_ENCODED);
-  const texts: { [F in TextField]?: string } = {};
-  for (const field of textFields) {
+  const texts: { [F in PackageText]?: string } = {};
+  for (const field of packageTexts) {
     const text = input[field];
     if (text === undefined) continue;
     const decoded = encoding === "" || field === "configuration" ? text : decode(text, field);
@@ -43,7 +41,7 @@ export function sentTexts({ headers }: Pick<Context, "headers">, input: Texts): 
   return texts;
 }
 
-const isTrimmed = (field: TextField): boolean => field === "pre_install_query" || field === "configuration";
+const isTrimmed = (field: PackageText): boolean => field === "pre_install_query" || field === "configuration";
 
 function decode(text: string, field: string): string {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw badRequest("is not base64", field);
@@ -54,14 +52,14 @@ function decode(text: string, field: string): string {
   }
 }
 
-const isRequired = (kind: InstallerKind, field: TextField): boolean =>
+const isRequired = (kind: InstallerKind, field: PackageText): boolean =>
   field === "install_script" ? !isScript(kind) && kind !== "ipa" : field === "uninstall_script" && needsScripts(kind);
 
 /** 422 for texts that a package of this kind cannot have. Empty ones are accepted: they stand for none. */
 export function checkScripts({ kind, platform }: Pick<Installer, "kind" | "platform">, texts: Texts): void {
   if (isScript(kind) && texts.install_script)
     throw invalid("install_script", "a script package is its own install script");
-  for (const field of ["install_script", "uninstall_script", "post_install_script"] as const) {
+  for (const field of packageScripts) {
     const text = texts[field] ?? "";
     if (text !== "") checkText(text, platform === "windows" ? ".ps1" : ".sh", field);
     if (text === "" && isRequired(kind, field)) throw invalid(field, `is required for packages of the type .${kind}`);
@@ -72,7 +70,7 @@ export function checkScripts({ kind, platform }: Pick<Installer, "kind" | "platf
     checkAppConfiguration(texts.configuration);
   }
   if (kind !== "ipa") return;
-  for (const field of textFields)
+  for (const field of packageTexts)
     if (field !== "configuration" && texts[field])
       throw invalid(field, "packages for iPhones and iPads have no scripts");
 }
@@ -106,16 +104,15 @@ export function checkAppConfiguration(text: string): void {
  * transaction that stores the texts.
  */
 export async function checkScriptVariables(store: ServerTx, texts: Texts, teamId: number | null): Promise<void> {
-  for (const field of ["install_script", "uninstall_script", "post_install_script"] as const)
+  for (const field of packageScripts)
     await checkVariables(store, texts[field] ?? "", field, { use: "software", teamId });
 }
 
 export const installersUseVariables: VariableUser = {
   async findUse(store, isUsedIn) {
     for await (const rows of store.softwareInstallers.pages({}, 50))
-      for (const { install_script, uninstall_script, post_install_script, file_name } of rows)
-        if ([install_script, uninstall_script, post_install_script].some(isUsedIn))
-          return `the package ${JSON.stringify(file_name)}`;
+      for (const row of rows)
+        if (packageScripts.some((field) => isUsedIn(row[field]))) return `the package ${JSON.stringify(row.file_name)}`;
     return null;
   },
 };

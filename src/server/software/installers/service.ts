@@ -1,5 +1,6 @@
 // Adds, changes and removes the packages that teams offer. Whoever calls these functions has read and checked the file.
 
+import type { PackageText, packageFields } from "../../../api/software/packages.ts";
 import { POLICIES_LOCK } from "../../checks/policies/counts.ts";
 import { shownTargets, type TargetLabel, targetLists } from "../../hosts/labels/targeting.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
@@ -40,19 +41,15 @@ export interface InstallerFile {
 /** What users choose. */
 export type InstallerChoices = Pick<
   InsertOf<typeof softwareInstallers>,
-  | "uninstall_script"
-  | "post_install_script"
-  | "pre_install_query"
-  | "configuration"
-  | "self_service"
+  | PackageText
+  | keyof typeof packageFields
   | "categories"
-  | "display_name"
   | "catalogue_app_id"
   | "pinned_version"
   | "install_during_setup"
   | "setup_positions"
   | "url"
-> & { readonly install_script: string };
+>;
 
 interface NewInstaller {
   readonly team: TeamScope;

@@ -1,5 +1,7 @@
+import { packageFields } from "../../../api/software/packages.ts";
 import type { PackageKind, PackagePlatform } from "../../../packages/package.ts";
 import type { LabelRule } from "../../hosts/labels/targeting.ts";
+import { plainColumns } from "../../platform/store/plain-columns.ts";
 import { bool, id, int, json, ref, table, text, time } from "../../platform/store/table.ts";
 import type { SetupPositions } from "../software/setup-order.ts";
 
@@ -44,12 +46,9 @@ export const softwareInstallers = table(
     pre_install_query: text().default(""),
     /** A property list with settings of an app for iPhones and iPads. Empty: none. */
     configuration: text().default(""),
-    /** Whether users of hosts may install it themselves. */
-    self_service: bool().default(false),
+    ...plainColumns(packageFields),
     /** Names of categories, as users of hosts see them. */
     categories: json<readonly string[]>().default([]),
-    /** Shown to users of hosts instead of the title's name. Empty: none. */
-    display_name: text().default(""),
     /** Id of the app in the catalogue of maintained apps that it comes from. */
     catalogue_app_id: int().nullable(),
     /** The version of the maintained app that is kept. Empty: the latest one. */

@@ -1,7 +1,15 @@
 // Packages as replies show them.
 import { fullPath } from "../../../api/paths.ts";
-import type { InstallCounts, ListedPackage, Package, PatchPolicy } from "../../../api/software/packages.ts";
-import { packagesApi } from "../../../api/software/packages.ts";
+import { fieldNames, pick } from "../../../api/plain-fields.ts";
+import {
+  type InstallCounts,
+  type ListedPackage,
+  type Package,
+  type PatchPolicy,
+  packageFields,
+  packageScripts,
+  packagesApi,
+} from "../../../api/software/packages.ts";
 import type { PolicyRow } from "../../checks/policies/applies.ts";
 import { shownTargets, targetLists } from "../../hosts/labels/targeting.ts";
 import type { Context } from "../../platform/core/context.ts";
@@ -9,6 +17,8 @@ import { groupBy } from "../../platform/core/maps.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { eq, oneOf } from "../../platform/store/query.ts";
 import { type Installer, labelsOfInstallers } from "./hosts.ts";
+
+const columnsOnWire = [...packageScripts, "pre_install_query", ...fieldNames(packageFields)] as const;
 
 const NO_HOSTS: InstallCounts = {
   installed: 0,
@@ -109,15 +119,10 @@ export async function packagesOnWire(
       version: row.version,
       platform: row.platform,
       url: row.url,
-      display_name: row.display_name,
       uploaded_at: row.uploaded_at,
-      install_script: row.install_script,
-      uninstall_script: row.uninstall_script,
-      post_install_script: row.post_install_script,
-      pre_install_query: row.pre_install_query,
+      ...pick(row, columnsOnWire),
       ...(row.configuration === "" ? {} : { configuration: row.configuration }),
       hash_sha256: row.sha256,
-      self_service: row.self_service,
       status: counts.get(row.id) ?? NO_HOSTS,
       svc_maintained_app_id: row.catalogue_app_id,
       ...(row.pinned_version === "" ? {} : { pinned_version: row.pinned_version }),

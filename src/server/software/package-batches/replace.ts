@@ -1,5 +1,7 @@
 // Makes the packages of a team those of a batch.
+import { fallbacksOf, fieldNames, pickSet } from "../../../api/plain-fields.ts";
 import type { BatchPackage, PackageBatch } from "../../../api/software/package-batches.ts";
+import { packageFields } from "../../../api/software/packages.ts";
 import { resolveTargets } from "../../hosts/labels/targeting.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { conflict, invalid } from "../../platform/core/errors.ts";
@@ -73,9 +75,10 @@ async function write(
   const choices: InstallerChoices = {
     ...texts,
     url,
-    self_service: item.self_service ?? false,
-    categories: item.categories ?? categories,
+    ...fallbacksOf(packageFields),
+    ...pickSet(item, fieldNames(packageFields)),
     display_name: item.display_name?.trim() ?? "",
+    categories: item.categories ?? categories,
     install_during_setup: item.install_during_setup ?? false,
     catalogue_app_id: app_id,
     pinned_version: item.slug === undefined ? "" : (item.version?.trim() ?? ""),

@@ -2,7 +2,9 @@
 
 import { createHash } from "node:crypto";
 import type { ScopeLabel } from "../../../../../api/hosts/label-scope.ts";
+import { fieldNames, objectOf, pick } from "../../../../../api/plain-fields.ts";
 import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
+import { type PackageText, packageFields, packageTexts } from "../../../../../api/software/packages.ts";
 import { isDefaultScript } from "../../../../../packages/default-scripts.ts";
 import { configuredName, shownTargets, targetLists } from "../../../../hosts/labels/targeting.ts";
 import type { Context } from "../../../../platform/core/context.ts";
@@ -13,7 +15,7 @@ import { everything, nothing, oneOf, type Predicate } from "../../../../platform
 import type { RowOf } from "../../../../platform/store/table.ts";
 import type { catalogueApps, catalogueOffers } from "../../../../software/catalogue/tables.ts";
 import { type Installer, labelsOfInstallers } from "../../../../software/installers/hosts.ts";
-import { isScript, textFields } from "../../../../software/installers/scripts.ts";
+import { isScript } from "../../../../software/installers/scripts.ts";
 import { ofTier, ownersOf, type SharedRows } from "../../shared-rows.ts";
 import { type Contents, keyOf, type Thing } from "../../values.ts";
 import { iconContents, iconDigests } from "../title-icons.ts";
@@ -23,6 +25,7 @@ export const KIND = "package";
 
 /** Characters of names in the API of the configuration. */
 const NAME_MAX = 1024;
+const plainNames = fieldNames(packageFields);
 /** Packages have scripts, so few of them are read at once. */
 const BATCH_SIZE = 50;
 
@@ -143,15 +146,10 @@ function packageValue(row: Installer, { name, app, offer, title, icon, labels }:
     version: row.pinned_version,
     url: app || name !== row.url ? "" : row.url,
     sha256: app ? "" : row.sha256,
-    pre_install_query: digestOf(row.pre_install_query),
-    install_script: hasDefaultScript(row, "install", title, offer) ? "" : digestOf(row.install_script),
-    uninstall_script: hasDefaultScript(row, "uninstall", title, offer) ? "" : digestOf(row.uninstall_script),
-    post_install_script: digestOf(row.post_install_script),
-    configuration: digestOf(row.configuration),
-    self_service: row.self_service,
+    ...objectOf(packageTexts, (field) => (hasDefault(row, field, title, offer) ? "" : digestOf(row[field]))),
+    ...pick(row, plainNames),
     categories: [...row.categories],
     default_categories: hasDefaultCategories,
-    display_name: row.display_name,
     icon,
     setup_experience: row.install_during_setup,
     setup_experience_platform: chosenPlatforms(row),
@@ -163,13 +161,10 @@ function packageValue(row: Installer, { name, app, offer, title, icon, labels }:
 
 const labelNames = (labels: readonly ScopeLabel[] | undefined): string[] => (labels ?? []).map(configuredName).sort();
 
-function hasDefaultScript(
-  row: Installer,
-  which: "install" | "uninstall",
-  title: string,
-  offer: PackageParts["offer"],
-): boolean {
-  const text = row[`${which}_script`];
+function hasDefault(row: Installer, field: PackageText, title: string, offer: PackageParts["offer"]): boolean {
+  if (field !== "install_script" && field !== "uninstall_script") return false;
+  const which = field === "install_script" ? "install" : "uninstall";
+  const text = row[field];
   if (offer) return offer[`${which}_sha256`] === digestOf(text);
   const { kind } = row;
   if (kind === "dmg" || kind === "zip") return false;
@@ -225,7 +220,7 @@ export async function packageContents(ctx: Context, { packages }: PackageRows): 
   const pages = ctx.store.softwareInstallers.pages({ where: whereOf(ctx) }, BATCH_SIZE);
   for await (const rows of pages)
     for (const row of rows) {
-      for (const field of textFields) if (row[field] !== "") add(Buffer.from(row[field]));
+      for (const field of packageTexts) if (row[field] !== "") add(Buffer.from(row[field]));
       if (isScript(row.kind) && row.url === "") add(await startOf(ctx, row.file_id, row.size));
     }
   return contents;

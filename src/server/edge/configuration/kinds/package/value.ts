@@ -1,11 +1,17 @@
 // Values of packages: what requests may contain.
 import { z } from "zod";
+import { objectOf, schemasOf } from "../../../../../api/plain-fields.ts";
 import { type SetupPlatform, setupPlatforms } from "../../../../../api/setup-platforms.ts";
-import { PACKAGE_SCRIPT_MAX } from "../../../../../api/software/packages.ts";
+import {
+  PACKAGE_SCRIPT_MAX,
+  type PackageText,
+  packageFields,
+  packageTexts,
+} from "../../../../../api/software/packages.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
 import { checkOutboundUrl, hasCredentials } from "../../../../platform/core/outbound/fetch.ts";
-import { type TextField, type Texts, textFields } from "../../../../software/installers/scripts.ts";
+import type { Texts } from "../../../../software/installers/scripts.ts";
 import type { RequestedChange } from "../../changes.ts";
 import { parsed } from "../../parse.ts";
 import type { Contents } from "../../values.ts";
@@ -23,17 +29,12 @@ const PackageValue = z.strictObject({
   url: z.string().max(8192),
   /** SHA-256 of the file. */
   sha256: digest,
-  pre_install_query: digest,
-  install_script: digest,
-  uninstall_script: digest,
-  post_install_script: digest,
-  /** Settings of an app for iPhones and iPads. */
+  ...objectOf(packageTexts, () => digest),
   configuration: digest.default(""),
-  self_service: z.boolean(),
+  ...schemasOf(packageFields),
   categories: z.array(z.string().min(1).max(255)).max(100),
   /** The categories are those of the catalogue, whatever is in the list. */
   default_categories: z.boolean(),
-  display_name: z.string().max(255),
   /** An image. */
   icon: digest,
   setup_experience: z.boolean(),
@@ -71,8 +72,8 @@ export function readPackage(
   checkIdentity(name, input);
   const unknown = platformsIn(input).find((platform) => !(setupPlatforms as readonly string[]).includes(platform));
   if (unknown !== undefined) throw invalid("setup_experience_platform", `${unknown} is not a platform`);
-  const texts: { [F in TextField]?: string } = {};
-  for (const field of textFields) {
+  const texts: { [F in PackageText]?: string } = {};
+  for (const field of packageTexts) {
     const bytes = contents.get(input[field]);
     if (bytes !== undefined) texts[field] = textIn(bytes, field);
   }

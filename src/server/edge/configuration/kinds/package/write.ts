@@ -1,5 +1,7 @@
 // Writes packages through the services of their feature.
+import { fieldNames, pick } from "../../../../../api/plain-fields.ts";
 import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
+import { type PackageText, packageFields, packageTexts } from "../../../../../api/software/packages.ts";
 import { resolveKept, type TargetLabel } from "../../../../hosts/labels/targeting.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { conflict, invalid } from "../../../../platform/core/errors.ts";
@@ -8,7 +10,7 @@ import { keepDefaults } from "../../../../software/catalogue/add.ts";
 import { type Installer, installerOfTitle, labelsOfInstallers } from "../../../../software/installers/hosts.ts";
 import { textsFor } from "../../../../software/installers/packages.ts";
 import { checkPackageQuotas, type PackageSizes, packageSizes } from "../../../../software/installers/quotas.ts";
-import { checkScriptVariables, type TextField, textFields } from "../../../../software/installers/scripts.ts";
+import { checkScriptVariables } from "../../../../software/installers/scripts.ts";
 import {
   createInstaller,
   deleteInstaller,
@@ -134,9 +136,9 @@ async function write(ctx: Context, { step, source, labels, team, title_id }: Wri
   const choices: InstallerChoices = {
     ...texts,
     url,
-    self_service: value.self_service,
-    categories: value.default_categories ? categories : value.categories,
+    ...pick(value, fieldNames(packageFields)),
     display_name: value.display_name.trim(),
+    categories: value.default_categories ? categories : value.categories,
     catalogue_app_id: app_id,
     pinned_version: value.version,
     ...setupOf(step.desired, source, before),
@@ -151,8 +153,8 @@ async function write(ctx: Context, { step, source, labels, team, title_id }: Wri
 
 /** The new texts, and stored ones that the value still names. Absent: the default of the package. */
 function textsOf({ value, texts }: DesiredPackage, before: Installer | null) {
-  const all: { [F in TextField]?: string } = {};
-  for (const field of textFields) {
+  const all: { [F in PackageText]?: string } = {};
+  for (const field of packageTexts) {
     if (value[field] === "") continue;
     const text = texts[field] ?? (before && digestOf(before[field]) === value[field] ? before[field] : undefined);
     if (text === undefined) throw invalid(field, "the request does not contain the file with this digest");

@@ -1,5 +1,7 @@
 // The store apps of teams, as objects of the configuration.
+import { fieldNames, pick } from "../../../../../api/plain-fields.ts";
 import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
+import { storeAppFields } from "../../../../../api/software/store-app.ts";
 import { labelListsOf } from "../../../../delivery/store-apps/labels.ts";
 import type { StoreAppRow } from "../../../../delivery/store-apps/tables.ts";
 import type { Context } from "../../../../platform/core/context.ts";
@@ -12,6 +14,8 @@ import { iconContents, iconDigests } from "../title-icons.ts";
 import type { StoreAppValue } from "./value.ts";
 
 export const KIND = "store_app";
+
+const plainNames = fieldNames(storeAppFields);
 
 /** Configurations of apps may be large, so few rows are read at once. */
 const BATCH_SIZE = 50;
@@ -46,13 +50,11 @@ export async function readApps(ctx: Context): Promise<StoreAppRows> {
     apps: rows.map((row) => {
       const lists = labels.get(row.id);
       const value: StoreAppValue = {
-        self_service: row.self_service,
+        ...pick(row, plainNames),
         categories: [...row.categories],
-        display_name: row.display_name,
         configuration: digestOf(row.configuration),
         icon: iconOf(row),
         setup_experience: row.install_during_setup,
-        auto_update_enabled: row.auto_update_enabled,
         auto_update_window_start: row.auto_update_window_start,
         auto_update_window_end: row.auto_update_window_end,
         labels_include_all: namesOf(lists?.labels_include_all),

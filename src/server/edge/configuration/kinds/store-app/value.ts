@@ -2,7 +2,8 @@
 
 import { z } from "zod";
 import { BatchApp, isAppId } from "../../../../../api/delivery/store-apps.ts";
-import { storePlatforms } from "../../../../../api/software/store-app.ts";
+import { schemasOf } from "../../../../../api/plain-fields.ts";
+import { storeAppFields, storePlatforms } from "../../../../../api/software/store-app.ts";
 import type { StorePlatform } from "../../../../delivery/store-apps/tables.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
@@ -15,15 +16,13 @@ const labels = z.array(z.string().min(1).max(255)).max(1000);
 const time = BatchApp.shape.auto_update_window_start.unwrap().nullable();
 
 const StoreAppValue = z.strictObject({
-  self_service: z.boolean(),
+  ...schemasOf(storeAppFields),
   categories: z.array(z.string().min(1).max(255)).max(100),
-  display_name: z.string().max(255),
   /** A property list or, for Android, JSON, by its digest. Empty: none. */
   configuration: z.string().regex(/^([0-9a-f]{64})?$/, { error: "must be a SHA-256 digest in hex, or empty" }),
   /** An image, by its digest. Empty: that of the store. */
   icon: z.string().regex(/^([0-9a-f]{64})?$/, { error: "must be a SHA-256 digest in hex, or empty" }),
   setup_experience: z.boolean(),
-  auto_update_enabled: z.boolean(),
   auto_update_window_start: time,
   auto_update_window_end: time,
   labels_include_all: labels,
