@@ -126,8 +126,10 @@ function withBase64(schema: Json, { files }: Multipart): Json {
   return { ...schema, properties: { ...(schema.properties as Json), ...Object.fromEntries(inBase64) } };
 }
 
-function refusals(endpoint: AnyEndpoint): Json {
-  const error = (description: string, status: number, message: string, name = "base", reason = message) => ({
+const propertiesOf = (schema: z.ZodType): string[] => Object.keys((schema as z.ZodObject).shape);
+
+function refusal(description: string, status: number, message: string, name = "base", reason = message): Json {
+  return {
     [String(status)]: {
       description,
       content: {
@@ -137,54 +139,51 @@ function refusals(endpoint: AnyEndpoint): Json {
         },
       },
     },
-  });
-  const takes = (schema: z.ZodType) => Object.keys((schema as z.ZodObject).shape);
-  const [field = "base"] = endpoint.hasBody && endpoint.body instanceof z.ZodObject ? takes(endpoint.body) : [];
+  };
+}
+
+function refusals(endpoint: AnyEndpoint): Json {
   return {
     ...(endpoint.hasBody
-      ? error("Malformed input; names the parameter.", 400, "Bad request", "base", "json decoder error")
-      : error("Malformed input; names the parameter.", 400, "Bad request", "page", "non-int page value")),
-    ...(endpoint.access === "none" ? {} : error("No token, or it has expired.", 401, "Authentication required")),
+      ? refusal("Malformed input; names the parameter.", 400, "Bad request", "base", "json decoder error")
+      : refusal("Malformed input; names the parameter.", 400, "Bad request", "page", "non-int page value")),
+    ...(endpoint.access === "none" ? {} : refusal("No token, or it has expired.", 401, "Authentication required")),
     ...(endpoint.tier === "premium"
-      ? error("Needs the premium tier.", 402, "Requires Svc Premium license")
+      ? refusal("Needs the premium tier.", 402, "Requires Svc Premium license")
       : hasPremiumParameter(endpoint)
-        ? error("A parameter needs the premium tier.", 402, "Requires Svc Premium license")
+        ? refusal("A parameter needs the premium tier.", 402, "Requires Svc Premium license")
         : {}),
-    ...(typeof endpoint.access === "object" ? error("The role does not allow it.", 403, "forbidden") : {}),
-    ...(takes(endpoint.params).length > 0
-      ? error("Not found.", 404, "Resource Not Found", "base", "id 7 was not found in the datastore")
+    ...(typeof endpoint.access === "object" ? refusal("The role does not allow it.", 403, "forbidden") : {}),
+    ...(propertiesOf(endpoint.params).length > 0
+      ? refusal("Not found.", 404, "Resource Not Found", "base", "id 7 was not found in the datastore")
       : {}),
-    ...(endpoint.hasBody
-      ? {
-          ...error(
-            "The body is too large.",
-            413,
-            "Request Entity Too Large",
-            "base",
-            `the body is larger than ${endpoint.bodyLimit} bytes`,
-          ),
-          ...error(
-            endpoint.takes.kind === "multipart"
-              ? "The body is not a multipart form."
-              : "The request was sent by a page of another site, and is not JSON.",
-            415,
-            "Unsupported Media Type",
-            "base",
-            `Content-Type must be ${endpoint.takes.kind === "multipart" ? "multipart/form-data" : "application/json"}`,
-          ),
-          ...error("A field breaks a rule; names the field.", 422, "Validation Failed", field, `${field} is required`),
-        }
-      : {}),
+    ...(endpoint.hasBody ? refusalsOfBody(endpoint) : {}),
     ...Object.assign(
       {},
       ...documentedStatuses(endpoint).map(({ status, description, message, reason }) =>
-        error(description, status, message, "base", reason),
+        refusal(description, status, message, "base", reason),
       ),
     ),
     default: {
       description: "Another error, in the same format.",
       content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
     },
+  };
+}
+
+function refusalsOfBody({ body, bodyLimit, takes }: AnyEndpoint): Json {
+  const isForm = takes.kind === "multipart";
+  const tooLarge = `the body is larger than ${bodyLimit} bytes`;
+  const wrongType = isForm
+    ? "The body is not a multipart form."
+    : "The request was sent by a page of another site, and is not JSON.";
+  const rightType = `Content-Type must be ${isForm ? "multipart/form-data" : "application/json"}`;
+  const [field = "base"] = body instanceof z.ZodObject ? propertiesOf(body) : [];
+  const rule = "A field breaks a rule; names the field.";
+  return {
+    ...refusal("The body is too large.", 413, "Request Entity Too Large", "base", tooLarge),
+    ...refusal(wrongType, 415, "Unsupported Media Type", "base", rightType),
+    ...refusal(rule, 422, "Validation Failed", field, `${field} is required`),
   };
 }
 

@@ -6,7 +6,7 @@ import { and, gt, lt, oneOf } from "../../platform/store/query.ts";
 import { liveQueries } from "./hub.ts";
 import { QUIET_MS } from "./limits.ts";
 import { Recount } from "./recount.ts";
-import { placeOf, seqOf } from "./tables.ts";
+import { type CampaignRow, placeOf, seqOf } from "./tables.ts";
 import { statusOf, totalsOf } from "./view.ts";
 
 export type LiveEvent =
@@ -37,93 +37,137 @@ interface Reading {
 }
 
 /** Results after `after`, in order, each once. Stops at the end of the query, on the signal, or at shutdown. */
-export async function* follow(
-  ctx: Deps,
-  id: number,
-  { after, signal, keepsOpen = false }: Reading,
-): AsyncGenerator<LiveEvent, void> {
-  const { store } = ctx;
-  const live = ctx.running.of(liveQueries);
-  let seq = after;
-  let changed = true;
-  let wake = () => {};
-  const woken = () => {
-    changed = true;
-    wake();
-  };
-  const over = () => signal.aborted || live.isStopping();
-  const forget = [live.onChange(id, woken), live.onStopping(woken)];
-  signal.addEventListener("abort", woken);
-  let detach: (() => void) | null = null;
-  let reportedAt: number | null = null;
-  const recount = keepsOpen ? new Recount(ctx, () => live.openReaders()) : null;
-  const isNews = createNews();
-  try {
-    detach = await live.attach(id, { keepsOpen });
-    while (!over()) {
-      changed = false;
-      // Read the row first: if it is complete, the results read afterwards are all there are.
-      const row = await store.campaigns.get(id);
-      if (!row) {
-        yield { type: "error", data: "the live query was removed", seq };
-        return;
+export const follow = (ctx: Deps, id: number, reading: Reading): AsyncGenerator<LiveEvent, void> =>
+  new Follower(ctx, id, reading).events();
+
+class Follower {
+  readonly #ctx: Deps;
+  readonly #id: number;
+  readonly #signal: AbortSignal;
+  readonly #keepsOpen: boolean;
+  readonly #live;
+  readonly #recount: Recount | null;
+  readonly #news = new News();
+  readonly #alarm = new Alarm();
+  #seq: number;
+  #statusAt: number | null = null;
+
+  constructor(ctx: Deps, id: number, { after, signal, keepsOpen = false }: Reading) {
+    this.#ctx = ctx;
+    this.#id = id;
+    this.#seq = after;
+    this.#signal = signal;
+    this.#keepsOpen = keepsOpen;
+    this.#live = ctx.running.of(liveQueries);
+    this.#recount = keepsOpen ? new Recount(ctx, () => this.#live.openReaders()) : null;
+  }
+
+  async *events(): AsyncGenerator<LiveEvent, void> {
+    const wake = () => this.#alarm.ring();
+    const stopListening = [this.#live.onChange(this.#id, wake), this.#live.onStopping(wake)];
+    this.#signal.addEventListener("abort", wake);
+    let detach: (() => void) | null = null;
+    try {
+      detach = await this.#live.attach(this.#id, { keepsOpen: this.#keepsOpen });
+      while (!this.#isOver()) {
+        this.#alarm.reset();
+        // Read the row first: if it is complete, the results read afterwards are all there are.
+        const row = await this.#ctx.store.campaigns.get(this.#id);
+        if (!row) {
+          yield { type: "error", data: "the live query was removed", seq: this.#seq };
+          return;
+        }
+        if (this.#statusAt === null) yield this.#totals(await totalsOf(this.#ctx, row));
+        for await (const result of resultsAfter(this.#ctx, this.#id, this.#seq)) {
+          this.#seq = result.seq;
+          yield result;
+          if (this.#isOver()) return;
+        }
+        const now = performance.now();
+        if (row.status === 2 || this.#statusAt === null || now - this.#statusAt >= STATUS_EVERY_MS) {
+          const news = await this.#newsOf(row);
+          if (news === "outdated") continue;
+          yield* news;
+          this.#statusAt = now;
+          if (row.status === 2) return;
+        }
+        if (!this.#alarm.hasRung && (await this.#pause(row, now))) yield { type: "quiet", seq: this.#seq };
       }
-      if (reportedAt === null) {
-        const data = await totalsOf(ctx, row);
-        isNews("totals", data);
-        yield { type: "totals", data, seq };
-      }
-      for await (const result of resultsAfter(ctx, id, seq)) {
-        seq = result.seq;
-        yield result;
-        if (over()) return;
-      }
-      const ended = row.status === 2;
-      const now = performance.now();
-      if (ended || reportedAt === null || now - reportedAt >= STATUS_EVERY_MS) {
-        const expected = ended ? null : ((await recount?.of(row)) ?? null);
-        if (recount && !ended && !expected) continue;
-        if (expected && isNews("totals", expected.totals)) yield { type: "totals", data: expected.totals, seq };
-        const data = statusOf(row, expected?.left);
-        if (isNews("status", data) || !recount) yield { type: "status", data, seq };
-        reportedAt = now;
-        if (ended) return;
-      }
-      if (changed) continue;
-      const owed = row.last_seq > 0 && now - reportedAt < STATUS_EVERY_MS && now !== reportedAt;
-      const quietFor = recount ? Math.min(QUIET_MS, recount.dueIn() + 1) : QUIET_MS;
-      const quiet = await pause(owed ? STATUS_EVERY_MS - (now - reportedAt) : quietFor, (set) => {
-        wake = set;
-      });
-      if (quiet && !owed) yield { type: "quiet", seq };
+    } finally {
+      for (const stop of stopListening) stop();
+      this.#signal.removeEventListener("abort", wake);
+      detach?.();
     }
-  } finally {
-    for (const end of forget) end();
-    signal.removeEventListener("abort", woken);
-    detach?.();
+  }
+
+  #isOver(): boolean {
+    return this.#signal.aborted || this.#live.isStopping();
+  }
+
+  #totals(data: LiveTotals): LiveEvent {
+    this.#news.differs("totals", data);
+    return { type: "totals", data, seq: this.#seq };
+  }
+
+  /** The totals and the status, if they have changed. `outdated`: the row has to be read again. */
+  async #newsOf(row: CampaignRow): Promise<LiveEvent[] | "outdated"> {
+    const isRecounted = this.#recount !== null && row.status !== 2;
+    const expected = isRecounted ? ((await this.#recount?.of(row)) ?? null) : null;
+    if (isRecounted && !expected) return "outdated";
+    const events: LiveEvent[] = [];
+    if (expected && this.#news.differs("totals", expected.totals))
+      events.push({ type: "totals", data: expected.totals, seq: this.#seq });
+    const status = statusOf(row, expected?.left);
+    if (this.#news.differs("status", status) || !this.#recount)
+      events.push({ type: "status", data: status, seq: this.#seq });
+    return events;
+  }
+
+  /** Waits for a change. True if there was none for so long that the connection needs a sign of life. */
+  async #pause(row: CampaignRow, now: number): Promise<boolean> {
+    const sinceStatus = now - this.#statusAt!;
+    const isStatusDue = row.last_seq > 0 && sinceStatus < STATUS_EVERY_MS && sinceStatus !== 0;
+    const quietFor = this.#recount ? Math.min(QUIET_MS, this.#recount.dueIn() + 1) : QUIET_MS;
+    const isQuiet = await this.#alarm.silence(isStatusDue ? STATUS_EVERY_MS - sinceStatus : quietFor);
+    return isQuiet && !isStatusDue;
   }
 }
 
-/** Whether the data differs from the last event of that type. */
-function createNews(): (type: string, data: unknown) => boolean {
-  const last = new Map<string, string>();
-  return (type, data) => {
+class News {
+  readonly #last = new Map<string, string>();
+
+  /** Whether the data differs from the last event of that type. */
+  differs(type: string, data: unknown): boolean {
     const text = JSON.stringify(data);
-    if (last.get(type) === text) return false;
-    last.set(type, text);
+    if (this.#last.get(type) === text) return false;
+    this.#last.set(type, text);
     return true;
-  };
+  }
 }
 
-/** True after the delay, false if woken earlier. */
-function pause(milliseconds: number, onWake: (wake: () => void) => void): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(true), milliseconds);
-    onWake(() => {
-      clearTimeout(timer);
-      resolve(false);
+class Alarm {
+  hasRung = true;
+  #wake = () => {};
+
+  ring(): void {
+    this.hasRung = true;
+    this.#wake();
+  }
+
+  reset(): void {
+    this.hasRung = false;
+  }
+
+  /** True after the delay, false if it rings before. */
+  silence(milliseconds: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(true), milliseconds);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve(false);
+      };
     });
-  });
+  }
 }
 
 async function* resultsAfter(
