@@ -17,9 +17,6 @@ export const DRY_RUN_FEATURE = "dry-run";
  */
 export const PROVES = "passwords and links could be guessed without counting the attempts";
 
-/** Why requests from agents and devices have no dry run. */
-export const OF_AGENTS = "agents and devices act on the reply";
-
 const changes = ({ method }: AnyEndpoint): boolean => method !== "GET" && method !== "HEAD";
 
 /**

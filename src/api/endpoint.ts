@@ -1,9 +1,27 @@
 import { z } from "zod";
 import type { Action } from "./access.ts";
 import { type Body, Download, MiB, type Takes } from "./bodies.ts";
-import { OF_AGENTS } from "./dry-run.ts";
-import type { Outline } from "./outline.ts";
 import { fullPath, versions } from "./paths.ts";
+
+/** Why requests from agents and devices have no dry run. */
+export const OF_AGENTS = "agents and devices act on the reply";
+
+/** A parameter of the query, as the schema describes it. */
+export interface QueryField {
+  readonly name: string;
+  readonly type?: string;
+  readonly description?: string;
+  readonly options?: readonly string[];
+  readonly deprecated?: boolean;
+}
+
+export interface Outline {
+  readonly query: readonly QueryField[];
+  /** Whether the rows can be ordered by id. */
+  readonly hasIdOrder: boolean;
+  /** Whether the reply contains whether there are more pages. */
+  readonly hasMeta: boolean;
+}
 
 export const JSON_TYPE = "application/json";
 /** RFC 7644, section 8.1. */

@@ -1,24 +1,8 @@
 // What callers need to know about the schemas of an endpoint. The built command line has these facts in a table
 // (scripts/bundle-api.mjs), so that a command which only calls endpoints builds no schema.
+
 import type { z } from "zod";
-import type { AnyEndpoint } from "./endpoint.ts";
-
-export interface Outline {
-  readonly query: readonly QueryField[];
-  /** Whether the rows can be ordered by id. */
-  readonly hasIdOrder: boolean;
-  /** Whether the reply contains whether there are more pages. */
-  readonly hasMeta: boolean;
-}
-
-/** A parameter of the query, as the schema describes it. */
-export interface QueryField {
-  readonly name: string;
-  readonly type?: string;
-  readonly description?: string;
-  readonly options?: readonly string[];
-  readonly deprecated?: boolean;
-}
+import type { AnyEndpoint, Outline, QueryField } from "./endpoint.ts";
 
 type FieldSchema = { type?: string; description?: string; enum?: string[]; deprecated?: boolean; options?: string[] };
 

@@ -1,4 +1,5 @@
 // The typed API client. The endpoints' declarations define the calls and their types.
+
 import type { UploadSource } from "../api/bodies.ts";
 import { DRY_RUN, DRY_RUN_FEATURE, DRY_RUN_UNCHECKED, dryRunOf, FEATURES } from "../api/dry-run.ts";
 import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
@@ -7,17 +8,14 @@ import { fullPath, isPathStep } from "../api/paths.ts";
 import type { Upload } from "../api/platform/uploads.ts";
 import { versionApi } from "../api/settings/version.ts";
 import { apiCallError, DryRunNotSupported, NotInPath, Unreachable } from "./errors.ts";
+import type { HttpReply, TlsOptions } from "./exchange.ts";
 import { pause } from "./pause.ts";
-import {
-  type HttpReply,
-  isConnectionLoss,
-  networkSend,
-  type Send,
-  type TlsOptions,
-  type UploadBody,
-  unreachable,
-} from "./transport.ts";
-import type { PieceSize } from "./uploads.ts";
+import { isConnectionLoss, networkSend, type Send, type UploadBody, unreachable } from "./transport.ts";
+
+/** Bytes of the next piece at most; lowered when a proxy refuses one. */
+export interface PieceSize {
+  bytes: number;
+}
 
 export interface ClientOptions {
   readonly serverUrl: string;

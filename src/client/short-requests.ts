@@ -1,8 +1,9 @@
 // Requests whose body is a text and whose reply is short, which are nearly all. Node's own client is loaded in a fifth
 // of the time that undici needs, which is more than the rest of a short command; undici sends and receives streams.
+
 import * as http from "node:http";
 import * as https from "node:https";
-import type { HttpReply, SendInit, TlsOptions } from "./transport.ts";
+import type { HttpReply, SendInit, TlsOptions } from "./exchange.ts";
 
 /** In milliseconds. */
 interface Limits {

@@ -1,26 +1,10 @@
 // Sends requests: over the network, or to another handler with the interface of fetch (in tests, the app itself).
+
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import { Unreachable } from "./errors.ts";
+import type { HttpReply, SendInit, TlsOptions } from "./exchange.ts";
 import { ShortRequests } from "./short-requests.ts";
-
-export interface HttpReply {
-  readonly status: number;
-  readonly headers: { get(name: string): string | null };
-  text(): Promise<string>;
-  /** The body in chunks, as an alternative to `text`; can be read once. */
-  readonly body: AsyncIterable<Uint8Array> | null;
-}
-export interface SendInit {
-  method: string;
-  headers: Record<string, string>;
-  body?: string | AsyncIterable<Uint8Array>;
-  signal?: AbortSignal;
-  /** Whether the body is a stream, without a time limit between its chunks. */
-  streams?: boolean;
-  /** Whether the reply may take minutes. */
-  isSlow?: boolean;
-}
 
 /** A body that is sent while it is read. */
 export interface UploadBody {
@@ -31,12 +15,6 @@ export interface UploadBody {
   open(): AsyncIterable<Uint8Array>;
 }
 export type Send = (url: string, init: SendInit) => HttpReply | Promise<HttpReply>;
-
-export interface TlsOptions {
-  /** PEM certificates of the authorities to trust instead of the system's. */
-  readonly ca?: string;
-  readonly insecure?: boolean;
-}
 
 /** For replies that may take minutes, and for uploads: the server still has to store the file when it has received it. */
 const SLOW_MS = 10 * 60_000;

@@ -1,10 +1,11 @@
 // Uploads a file in pieces: each is acknowledged, so an interruption costs one at most.
+
 import { createHash } from "node:crypto";
 import type { z } from "zod";
 import type { UploadSource } from "../api/bodies.ts";
 import { type CreateUpload, REPR_DIGEST, UPLOAD_OFFSET, type Upload, uploadsApi } from "../api/platform/uploads.ts";
 import { sha256Field } from "../text/digest-field.ts";
-import type { ApiClient, OnSent } from "./client.ts";
+import type { ApiClient, OnSent, PieceSize } from "./client.ts";
 import { ApiCallError, Unreachable } from "./errors.ts";
 import { bytesBetween, RunningDigest } from "./running-digest.ts";
 import { isTlsError } from "./transport.ts";
@@ -17,11 +18,6 @@ export interface Wire {
   readonly reuses: boolean;
   /** What the ways to the server have accepted so far. */
   readonly pieces: PieceSize;
-}
-
-/** Bytes of the next piece at most; lowered when a proxy refuses one. */
-export interface PieceSize {
-  bytes: number;
 }
 
 /** Below what many proxies accept, which is 100 MB. Each piece costs a round trip and a sync of the server's disk. */

@@ -1,4 +1,4 @@
-import type { CarveOptions } from "./agent/carver.ts";
+import type { CarveOptions } from "./agent/world.ts";
 import { DEFAULT_FLAGS } from "./agent/world.ts";
 
 export type Progress = {

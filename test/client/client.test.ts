@@ -7,7 +7,7 @@ import { hostsApi } from "../../src/api/inventory/hosts.ts";
 import { teamsApi } from "../../src/api/settings/teams.ts";
 import { ApiClient, type ClientOptions } from "../../src/client/client.ts";
 import { ApiCallError, retryAfterSeconds, Unreachable } from "../../src/client/errors.ts";
-import type { SendInit } from "../../src/client/transport.ts";
+import type { SendInit } from "../../src/client/exchange.ts";
 
 interface SentRequest extends SendInit {
   url: string;

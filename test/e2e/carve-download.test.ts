@@ -1,5 +1,6 @@
 // A carve through the built binary: acknowledged blocks survive kill -9, and `svc carves download` resumes where it was
 // interrupted.
+
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BenchServer, signIn } from "../../bench/support/serve.ts";
 import type { Carve } from "../../src/api/checks/carves.ts";
 import { TarContent } from "../../src/simulator/agent/carve-content.ts";
-import type { CarveOptions } from "../../src/simulator/agent/carver.ts";
+import type { CarveOptions } from "../../src/simulator/agent/world.ts";
 import type { Machine } from "../../src/simulator/inventory/machine.ts";
 import { hashText, mix } from "../../src/simulator/random.ts";
 import { Simulation } from "../../src/simulator/simulation.ts";

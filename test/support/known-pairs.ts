@@ -1,9 +1,11 @@
 // The tables in test/fixtures/vulnerabilities: advisories as the feeds have them, and software with what it is affected by.
+
 import { readFileSync } from "node:fs";
 import { msrcEntries } from "../../src/server/software/vulnerabilities/feeds/msrc.ts";
 import { nvdEntries } from "../../src/server/software/vulnerabilities/feeds/nvd.ts";
 import { advisoryEntries } from "../../src/server/software/vulnerabilities/feeds/osv.ts";
-import { matchSoftware, type SoftwareRow } from "../../src/server/software/vulnerabilities/matching/software.ts";
+import type { SoftwareRow } from "../../src/server/software/vulnerabilities/matching/matched-software.ts";
+import { matchSoftware } from "../../src/server/software/vulnerabilities/matching/software.ts";
 import { matchSystem, type System } from "../../src/server/software/vulnerabilities/matching/systems.ts";
 import type { Library } from "../../src/server/software/vulnerabilities/reference/library.ts";
 import {

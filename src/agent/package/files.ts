@@ -1,13 +1,8 @@
 // The agent as a package of a Linux system: the files of an installation, and what dpkg and rpm run beside them.
+
 import { posix } from "node:path";
-import {
-  configFolder,
-  defaultStateDir,
-  EXECUTABLE_PATH,
-  type ServiceFile,
-  type ServiceSetup,
-  servicePlan,
-} from "../service/plan.ts";
+import { configFolder, defaultStateDir, EXECUTABLE_PATH, type ServiceSetup, servicePlan } from "../service/plan.ts";
+import type { ServiceFile } from "../service/service-plan.ts";
 
 export const AGENT_PATH = "/opt/svc-agent/agent.mjs";
 

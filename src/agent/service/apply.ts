@@ -1,15 +1,8 @@
 import { execFile, spawn } from "node:child_process";
 import { chmod, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import {
-  defaultStateDir,
-  type RemovalPlan,
-  type ServiceFile,
-  type ServicePlan,
-  type ServicePlatform,
-  stateDirIn,
-  unitFile,
-} from "./plan.ts";
+import { defaultStateDir, type RemovalPlan, type ServicePlatform, stateDirIn, unitFile } from "./plan.ts";
+import type { ServiceFile, ServicePlan } from "./service-plan.ts";
 
 type ChangeOutcome = "created" | "changed" | "unchanged" | "removed" | "absent";
 interface Change {

@@ -1,6 +1,7 @@
 // The agent as a service of OpenRC, which Alpine and Gentoo use (openrc-run(8), supervise-daemon(8)).
+
 import { quotedShellWord } from "../../text/shell.ts";
-import type { ServiceFile } from "./plan.ts";
+import type { ServiceFile } from "./service-plan.ts";
 
 export const OPENRC_SCRIPT = "/etc/init.d/svc-agent";
 export const OPENRC_LOG = "/var/log/svc-agent.log";

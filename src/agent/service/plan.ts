@@ -3,16 +3,11 @@
 import { posix, win32 } from "node:path";
 import type { IdentityKey } from "../options.ts";
 import { OPENRC_LOG, OPENRC_SCRIPT, openrcScript } from "./openrc.ts";
+import type { ServiceFile, ServicePlan } from "./service-plan.ts";
 import { launcherIn, logOnWindows, statusOnWindows, windowsService } from "./windows.ts";
 
 /** A system with its service manager; `linux` has systemd. */
 export type ServicePlatform = "linux" | "linux-openrc" | "darwin" | "win32";
-
-export interface ServiceFile {
-  readonly path: string;
-  readonly content: string;
-  readonly mode: number;
-}
 
 export interface ServiceSetup {
   readonly platform: ServicePlatform;
@@ -26,14 +21,6 @@ export interface ServiceSetup {
   readonly runsScripts: boolean;
   readonly signsRequests?: boolean;
   readonly identityKey?: IdentityKey;
-}
-
-export interface ServicePlan {
-  /** A folder, and the commands that close it to others: before a file is written to it. */
-  readonly closed?: { readonly folder: string; readonly commands: readonly (readonly string[])[] };
-  readonly files: readonly ServiceFile[];
-  /** Run after the files were written, if one has changed or the service does not run. */
-  readonly start: readonly (readonly string[])[];
 }
 
 export interface RemovalPlan {

@@ -1,6 +1,7 @@
 // The agent as a task of Windows. A service would have to be a program that speaks with the service manager.
+
 import { win32 } from "node:path";
-import type { ServiceFile, ServicePlan } from "./plan.ts";
+import type { ServiceFile, ServicePlan } from "./service-plan.ts";
 
 const TASK = "svc-agent";
 /** Bytes of the log that a start of the agent keeps. */

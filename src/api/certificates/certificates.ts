@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { OF_AGENTS } from "../dry-run.ts";
-import { type AnyEndpoint, endpoint } from "../endpoint.ts";
+import { type AnyEndpoint, endpoint, OF_AGENTS } from "../endpoint.ts";
 import { Empty, Id, IdParam, isOneLine, Meta, NOT_ONE_LINE, paging, QueryId, QueryTeam, Timestamp } from "../fields.ts";
 import { caTypes } from "./ca.ts";
 

@@ -1,8 +1,8 @@
 // The SCEP server from which managed agents get the certificates with which they sign their requests (RFC 8894).
+
 import { z } from "zod";
 import { Content, raw } from "../bodies.ts";
-import { OF_AGENTS } from "../dry-run.ts";
-import { endpoint } from "../endpoint.ts";
+import { endpoint, OF_AGENTS } from "../endpoint.ts";
 
 const operation = z.string().default("");
 const scep = {

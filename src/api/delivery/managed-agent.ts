@@ -1,10 +1,10 @@
 // Endpoints for the managed agent and its desktop app (docs/protocols/managed-agent.md). They are declared like the API
 // for operators, with the same errors, body limits and validation, but are not in its table: users do not call them,
 // and there are no commands for them.
+
 import { z } from "zod";
 import { Download } from "../bodies.ts";
-import { OF_AGENTS } from "../dry-run.ts";
-import { type AnyEndpoint, endpoint, type Purpose } from "../endpoint.ts";
+import { type AnyEndpoint, endpoint, OF_AGENTS, type Purpose } from "../endpoint.ts";
 import { Empty, Id, Timestamp } from "../fields.ts";
 import { SetupResults } from "./setup-results.ts";
 

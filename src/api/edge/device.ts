@@ -1,9 +1,10 @@
 // A host's own page: called by its user's browser and desktop app with a token that the agent generates, without a
 // user's token.
+
 import { z } from "zod";
 import { Download } from "../bodies.ts";
-import { OF_AGENTS, PROVES } from "../dry-run.ts";
-import { endpoint } from "../endpoint.ts";
+import { PROVES } from "../dry-run.ts";
+import { endpoint, OF_AGENTS } from "../endpoint.ts";
 import { Empty, IdParam } from "../fields.ts";
 import { Host, HostPolicy } from "../hosts/host.ts";
 import { HostDesktopAdmin, hostDetailsApi } from "../inventory/host-details.ts";

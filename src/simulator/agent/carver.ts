@@ -10,17 +10,6 @@ import type { Caller } from "./caller.ts";
 import { TarContent } from "./carve-content.ts";
 import type { World } from "./world.ts";
 
-export type CarveOptions = {
-  /** The size of the archive. */
-  bytes?: number;
-  blockSize?: number;
-  /**
-   * A simulated fault: `size` declares more bytes than are sent, `repeat` sends every block twice as after a lost
-   * reply, `abort` stops in the middle, `order` sends every second block before the first.
-   */
-  fault?: "size" | "repeat" | "abort" | "order";
-};
-
 const CARVES = /\bfrom\s+carves\b/i;
 const ORDERED = /\bcarve\s*=\s*'?1'?/i;
 const PATH = /\bpath\s*(?:=|like)\s*'((?:[^']|'')*)'/i;

@@ -2,7 +2,17 @@ import type { Ledger } from "../ledger.ts";
 import { type Endpoint, PATHS, type Stats } from "../stats.ts";
 import type { Wheel } from "../wheel.ts";
 import type { Transport } from "../wire/transport.ts";
-import type { CarveOptions } from "./carver.ts";
+
+export type CarveOptions = {
+  /** The size of the archive. */
+  bytes?: number;
+  blockSize?: number;
+  /**
+   * A simulated fault: `size` declares more bytes than are sent, `repeat` sends every block twice as after a lost
+   * reply, `abort` stops in the middle, `order` sends every second block before the first.
+   */
+  fault?: "size" | "repeat" | "abort" | "order";
+};
 
 export type AgentSettings = {
   enrollSecret: string;

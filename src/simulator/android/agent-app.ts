@@ -1,5 +1,6 @@
 // The agent's app of a simulated Android device: its managed configuration lists certificate templates. It enrolls as the
 // device's host, reads each template, gets the certificate by SCEP through the server's proxy, and reports the result.
+
 import { X509Certificate } from "node:crypto";
 import { parseAlternativeNames } from "../../pki/alternative-names.ts";
 import { parseName } from "../../pki/names.ts";
@@ -7,8 +8,8 @@ import { messageOf } from "../../text/error-message.ts";
 import { Authorities, requestIdentity } from "../scep.ts";
 import { PATHS } from "../stats.ts";
 import type { WebReply, WebRequest } from "../web.ts";
-import type { DeviceWorld } from "./device.ts";
 import type { AndroidRequest } from "./stats.ts";
+import type { DeviceWorld } from "./world.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

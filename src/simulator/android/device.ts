@@ -1,37 +1,12 @@
 // A simulated Android device: it applies the policies that it is given, does commands, and reports both.
-import type { KeyObject } from "node:crypto";
-import type { FleetWork } from "../fleet.ts";
+
 import { mix, Random } from "../random.ts";
-import type { Web } from "../web.ts";
 import { AgentApp } from "./agent-app.ts";
 import type { AndroidFacts } from "./facts.ts";
-import type { Messages } from "./messages.ts";
-import type { EnrollmentToken, StandIn } from "./stand-in.ts";
-import type { AndroidStats } from "./stats.ts";
+import type { EnrollmentToken } from "./stand-in.ts";
+import type { DeviceWorld } from "./world.ts";
 
 type Json = Readonly<Record<string, unknown>>;
-
-export interface DeviceWorld {
-  readonly standIn: StandIn;
-  readonly web: Web;
-  /** Where the server is reached. */
-  readonly serverUrl: string;
-  /** A key for a certificate. Devices share some. */
-  readonly newKey: () => Promise<KeyObject>;
-  readonly messages: Messages;
-  readonly stats: AndroidStats;
-  readonly work: FleetWork;
-  readonly now: () => number;
-  readonly seed: number;
-  /** The share of commands that arrive when the device is away. */
-  readonly notNow: number;
-  /** The shares of commands that fail, and of policies of which a setting cannot be applied. */
-  readonly errors: number;
-  /** How long a device is away, in seconds. */
-  readonly postponedSeconds: number;
-  /** How soon a device reacts, in seconds at most. */
-  readonly reactionSeconds: number;
-}
 
 interface AppliedPolicy {
   readonly policyName: string;

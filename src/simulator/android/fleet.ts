@@ -1,4 +1,5 @@
 // A fleet of simulated Android devices, with the stand-in of the vendor by which the server manages them.
+
 import type { KeyObject } from "node:crypto";
 import {
   checkFleet,
@@ -12,13 +13,14 @@ import {
 } from "../fleet.ts";
 import { mix, Random } from "../random.ts";
 import { type Trust, Web } from "../web.ts";
-import { AndroidDevice, type DeviceWorld } from "./device.ts";
+import { AndroidDevice } from "./device.ts";
 import { factsOf } from "./facts.ts";
 import type { StandInKeys } from "./folder.ts";
 import { Messages } from "./messages.ts";
 import { type AndroidReport, androidReportOf } from "./report.ts";
 import { type EnrollmentToken, StandIn } from "./stand-in.ts";
 import { AndroidStats } from "./stats.ts";
+import type { DeviceWorld } from "./world.ts";
 
 export interface AndroidOptions {
   readonly devices: number;

@@ -10,7 +10,12 @@ import { fallbacksOf, fieldNames, pickSet } from "../../../api/plain-fields.ts";
 import { sqlProblem } from "../../../sql/syntax.ts";
 import { badRequest } from "../../platform/core/errors.ts";
 import type { QueryRow } from "./access.ts";
-import type { QueryLabels } from "./write.ts";
+
+/** Labels that restrict a query to hosts with any of them, or with all of them. */
+export interface QueryLabels {
+  readonly ids: readonly number[];
+  readonly all: boolean;
+}
 
 /** The stored form of a query name: NFC, trimmed. */
 export const queryName = (name: string): string => name.normalize("NFC").trim();

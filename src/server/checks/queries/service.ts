@@ -11,9 +11,10 @@ import { authorize, may, visible } from "../../platform/core/security/access.ts"
 import { and, eq, everything, gt, isNull, oneOf, or, type Predicate, search } from "../../platform/store/query.ts";
 import { UniqueViolation } from "../../platform/store/store.ts";
 import { admitToQuery, mayRead, type QueryRow, queryFor, readable } from "./access.ts";
+import type { QueryLabels } from "./rules.ts";
 import { checkedFields, platformTexts, queryName, wholeFields } from "./rules.ts";
 import { queriesOnWire, queryOnWire } from "./wire.ts";
-import { insertQueries, NO_LABELS, type QueryLabels, updateQueries } from "./write.ts";
+import { insertQueries, NO_LABELS, updateQueries } from "./write.ts";
 
 type ListQuery = z.output<(typeof queriesApi)["list"]["query"]>;
 type QueryInput = z.output<(typeof queriesApi)["create"]["body"]>;

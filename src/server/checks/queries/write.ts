@@ -9,13 +9,8 @@ import { checkLicenseRuns } from "../../platform/core/http/tier.ts";
 import { byId } from "../../platform/core/maps.ts";
 import { oneOf } from "../../platform/store/query.ts";
 import type { QueryRow } from "./access.ts";
+import type { QueryLabels } from "./rules.ts";
 import { outdatesReport, type QueryColumns, queryColumns } from "./rules.ts";
-
-/** Labels that restrict a query to hosts with any of them, or with all of them. */
-export interface QueryLabels {
-  readonly ids: readonly number[];
-  readonly all: boolean;
-}
 export const NO_LABELS: QueryLabels = { ids: [], all: false };
 
 export interface NewQuery {

@@ -4,8 +4,24 @@ import type { ThingChange, ThingKey } from "../../../api/edge/configuration.ts";
 import { NO_TEAM_NAME } from "../../../api/settings/no-team.ts";
 import { turns } from "../../platform/core/concurrency/parts.ts";
 import { ApiError, type FieldError } from "../../platform/core/errors.ts";
-import type { KindShape } from "./kind.ts";
 import type { Thing } from "./values.ts";
+
+/** What an object belongs to: the organization, a team, or the hosts without a team. */
+export type Place = "global" | "team" | "no_team";
+
+/** What is checked of a change before its value. */
+export interface KindShape {
+  readonly owners: readonly Place[];
+  /**
+   * many: any number, created and deleted by name. one: exactly one per owner, named like the kind; it comes and goes
+   * with its owner. section: a fixed set of names, none of which can be created or deleted.
+   */
+  readonly per: "many" | "one" | "section";
+  /** For messages; the kind's name with spaces if absent. */
+  readonly noun?: string;
+  /** The value of an object has a name of its own, besides that of the object. */
+  readonly isNameInValue?: true;
+}
 
 export interface RequestedChange extends ThingChange {
   /** The index of the change in the request. */

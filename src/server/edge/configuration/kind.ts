@@ -1,29 +1,13 @@
 // What the server knows about one kind of configuration. README.md describes how to add a kind.
+
 import type { Action } from "../../../api/access.ts";
 import type { ConfigurationState } from "../../../api/edge/configuration.ts";
 import type { Context } from "../../platform/core/context.ts";
 import type { OrderedLock } from "../../platform/store/locks.ts";
-import type { RequestedChange, Step } from "./changes.ts";
+import type { KindShape, RequestedChange, Step } from "./changes.ts";
 import type { SharedRows } from "./shared-rows.ts";
 import type { Contents, Json, Texts, Thing } from "./values.ts";
 import type { Work } from "./work.ts";
-
-/** What an object belongs to: the organization, a team, or the hosts without a team. */
-type Place = "global" | "team" | "no_team";
-
-/** What is checked of a change before its value. */
-export interface KindShape {
-  readonly owners: readonly Place[];
-  /**
-   * many: any number, created and deleted by name. one: exactly one per owner, named like the kind; it comes and goes
-   * with its owner. section: a fixed set of names, none of which can be created or deleted.
-   */
-  readonly per: "many" | "one" | "section";
-  /** For messages; the kind's name with spaces if absent. */
-  readonly noun?: string;
-  /** The value of an object has a name of its own, besides that of the object. */
-  readonly isNameInValue?: true;
-}
 
 /** A file that a value contains only by reference. The digest is in hex, in lower case. */
 export interface FileRef {

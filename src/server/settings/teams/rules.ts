@@ -18,7 +18,7 @@ import {
   mailServerProblems,
 } from "../app-config/sections/webhooks.ts";
 import { noMdm } from "./defaults.ts";
-import type { SettingsInput, WholeSettings } from "./settings.ts";
+import type { SettingsInput, WholeSettings } from "./whole.ts";
 
 interface Change {
   readonly before: WholeSettings;

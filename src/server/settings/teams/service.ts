@@ -15,9 +15,10 @@ import { readConfig } from "../app-config/service.ts";
 import { changingSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
 import { authorizeTeam, getTeamRow, type TeamRow } from "./access.ts";
 import { checkName } from "./names.ts";
-import { changedSettings, checkChange, type SettingsInput, shownSettings, type WholeSettings } from "./settings.ts";
+import { changedSettings, checkChange, shownSettings } from "./settings.ts";
 import type { TeamSettings } from "./tables.ts";
 import { viewTeam, viewTeams } from "./view.ts";
+import type { SettingsInput, WholeSettings } from "./whole.ts";
 import { keepSubscriptions } from "./write.ts";
 
 type CreateInput = z.output<(typeof teamsApi)["create"]["body"]>;

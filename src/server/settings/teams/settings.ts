@@ -1,6 +1,7 @@
 // Team settings other than name and agent options: how they are shown, and how changes are applied.
+
 import type { ConfigSections, HostStatusWebhook } from "../../../api/settings/app-config.ts";
-import type { Team, TeamIntegrations, TeamMdm, TeamSettingsChange, TeamWebhooks } from "../../../api/settings/teams.ts";
+import type { TeamIntegrations, TeamMdm, TeamWebhooks } from "../../../api/settings/teams.ts";
 import type { Context, Services } from "../../platform/core/context.ts";
 import { invalidFields } from "../../platform/core/errors.ts";
 import { blockedFields } from "../../platform/core/outbound/fields.ts";
@@ -13,11 +14,7 @@ import { checkVariables } from "../variables/use.ts";
 import { noIntegrations, noMdm, noWebhooks } from "./defaults.ts";
 import { settingsProblems } from "./rules.ts";
 import type { TeamSettings } from "./tables.ts";
-
-export type WholeSettings = Pick<
-  Team,
-  "host_expiry_settings" | "features" | "webhook_settings" | "integrations" | "mdm"
->;
+import type { SettingsInput, WholeSettings } from "./whole.ts";
 
 /** The settings, with defaults for those that were never set. */
 export const shownSettings = (settings: TeamSettings): WholeSettings => ({
@@ -27,8 +24,6 @@ export const shownSettings = (settings: TeamSettings): WholeSettings => ({
   integrations: mergedValues(noIntegrations, settings.integrations) as TeamIntegrations,
   mdm: mergedValues(noMdm, settings.mdm) as TeamMdm,
 });
-
-export type SettingsInput = TeamSettingsChange;
 
 /** The settings after a change. 422 for violated rules; those that need device management to be on only if it is gated. */
 export function changedSettings(

@@ -20,7 +20,8 @@ import { authorizeTeam, type TeamRow } from "./access.ts";
 import { writeAgentOptions } from "./agent-options.ts";
 import { checkName } from "./names.ts";
 import { firstSettings, insertTeams } from "./service.ts";
-import { changedSettings, checkChange, shownSettings, type WholeSettings } from "./settings.ts";
+import { changedSettings, checkChange, shownSettings } from "./settings.ts";
+import type { WholeSettings } from "./whole.ts";
 import { keepSubscriptions } from "./write.ts";
 
 interface Options {

@@ -10,13 +10,6 @@ import { and, oneOf } from "../../../platform/store/query.ts";
 import type { HostState } from "../hosts/state.ts";
 import { type AgentConfig, type TeamConfig, teamConfig } from "./team-config.ts";
 
-/** The scoped items that apply to a host, cached until `until` (ms). */
-export interface Choice {
-  readonly of: TeamConfig;
-  readonly keys: string;
-  readonly until: number;
-}
-
 type ConfiguredHost = Pick<HostState, "id" | "teamId" | "platform" | "platformLike" | "choice">;
 
 /** Label memberships are read again after this time: query results change them without a notification. */

@@ -3,9 +3,15 @@ import { type AgentReply, IDLE, IDLE_ACCELERATED } from "../../../platform/agent
 import type { Settings } from "../../../platform/core/settings/settings.ts";
 import type { Tables } from "../../../platform/core/tables.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
-import type { Choice } from "../config/cache.ts";
-import type { AgentConfig } from "../config/team-config.ts";
+import type { AgentConfig, TeamConfig } from "../config/team-config.ts";
 import { jitterMs } from "../inventory/due.ts";
+
+/** The scoped items that apply to a host, cached until `until` (ms). */
+export interface Choice {
+  readonly of: TeamConfig;
+  readonly keys: string;
+  readonly until: number;
+}
 
 export type HostRow = RowOf<Tables["hosts"]>;
 type DueSettings = Pick<Settings, "detail_interval" | "label_interval" | "policy_interval" | "max_jitter_percent">;

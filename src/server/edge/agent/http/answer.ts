@@ -1,6 +1,6 @@
 // Handling of a request whose body has arrived, shared by both entry points (plain Node and h3).
 
-import { OF_AGENTS } from "../../../../api/dry-run.ts";
+import { OF_AGENTS } from "../../../../api/endpoint.ts";
 import { hasRightSecret } from "../../../hosts/enrollment/secret-check.ts";
 import {
   type AgentReply,

@@ -1,4 +1,5 @@
 // Matches some versions, and stores what has changed.
+
 import { giveWay, parts, turns } from "../../../platform/core/concurrency/parts.ts";
 import type { Services } from "../../../platform/core/context.ts";
 import { groupBy } from "../../../platform/core/maps.ts";
@@ -15,9 +16,8 @@ import {
   type VulnerabilityMetadata,
 } from "../../software/vulnerabilities/service.ts";
 import type { Comparer } from "./compare.ts";
-import type { CveFixes } from "./packages.ts";
+import type { CveFixes, MatchedSoftware, SoftwareRow } from "./matched-software.ts";
 import type { Releases } from "./releases.ts";
-import type { MatchedSoftware, SoftwareRow } from "./software.ts";
 import type { System } from "./systems.ts";
 
 /**

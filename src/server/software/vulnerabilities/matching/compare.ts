@@ -1,9 +1,10 @@
 // The comparison itself: from versions to their vulnerabilities, with nothing but the reference files. After an import it
 // runs in a thread of its own (compare.thread.ts), and for the versions that a host has reported in the server's.
+
 import type { VulnerabilityMetadata } from "../../software/vulnerabilities/service.ts";
 import type { Library } from "../reference/library.ts";
-import type { CveFixes } from "./packages.ts";
-import { type MatchedSoftware, matchSoftware, type SoftwareRow } from "./software.ts";
+import type { CveFixes, MatchedSoftware, SoftwareRow } from "./matched-software.ts";
+import { matchSoftware } from "./software.ts";
 import { matchSystem, type System } from "./systems.ts";
 
 /** A software version, and the distributions on which it is installed. */

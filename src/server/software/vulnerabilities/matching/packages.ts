@@ -8,13 +8,11 @@ import { compareRpm } from "../../../platform/versions/rpm.ts";
 import { compareSemver } from "../../../platform/versions/semver.ts";
 import type { Library } from "../reference/library.ts";
 import type { PackageRecord } from "../reference/records.ts";
+import type { CveFixes, SoftwareRow } from "./matched-software.ts";
 import { debSources } from "./rules/deb-sources.ts";
 import { debKernelSources, isKernelSide, kernelSeries } from "./rules/kernels.ts";
 import { distributionOf, isOtherStream } from "./rules/rpm.ts";
-import type { SoftwareRow } from "./software.ts";
 
-/** By CVE: the version that resolves it, or null if none is known. */
-export type CveFixes = ReadonlyMap<string, string | null>;
 type Compare = (a: string, b: string) => number;
 
 interface State {

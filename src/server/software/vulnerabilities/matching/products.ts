@@ -3,11 +3,11 @@
 import type { Library } from "../reference/library.ts";
 import type { ProductRecord } from "../reference/records.ts";
 import { cpeName, isAbout, resolvedIn, type Target } from "./cpe.ts";
+import type { MatchedSoftware, SoftwareRow } from "./matched-software.ts";
 import { bundleVendorsOf, productNames, publisherVendors } from "./names.ts";
 import { type AppRule, appRules } from "./rules/apps.ts";
 import { packageProducts } from "./rules/packages.ts";
 import { extensionPublishers } from "./rules/publishers.ts";
-import type { MatchedSoftware, SoftwareRow } from "./software.ts";
 
 interface SourceRule {
   readonly platform: string;

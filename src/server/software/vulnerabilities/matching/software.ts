@@ -1,28 +1,9 @@
 // From a software version to its CVEs.
 
-import type { RowOf } from "../../../platform/store/table.ts";
-import type { software } from "../../software/tables.ts";
 import type { Library } from "../reference/library.ts";
-import {
-  apkVulnerabilities,
-  type CveFixes,
-  debVulnerabilities,
-  registryVulnerabilities,
-  rpmVulnerabilities,
-} from "./packages.ts";
+import type { MatchedSoftware, SoftwareRow } from "./matched-software.ts";
+import { apkVulnerabilities, debVulnerabilities, registryVulnerabilities, rpmVulnerabilities } from "./packages.ts";
 import { productVulnerabilities } from "./products.ts";
-
-export type SoftwareRow = Pick<
-  RowOf<typeof software>,
-  "name" | "version" | "source" | "bundle_identifier" | "extension_for" | "release" | "vendor" | "source_package"
->;
-
-export interface MatchedSoftware {
-  /** The name of the product in NVD with this version; empty: NVD has no such product. */
-  readonly cpe: string;
-  /** By CVE: the version that resolves it, or null if none is known. */
-  readonly cves: CveFixes;
-}
 
 const none: MatchedSoftware = { cpe: "", cves: new Map() };
 

@@ -5,7 +5,7 @@ import { compareGeneric } from "../../../platform/versions/generic.ts";
 import type { Library } from "../reference/library.ts";
 import type { BuildRecord } from "../reference/records.ts";
 import { cpeName, resolvedIn, type Target } from "./cpe.ts";
-import type { CveFixes } from "./packages.ts";
+import type { CveFixes } from "./matched-software.ts";
 
 export interface System {
   readonly name: string;

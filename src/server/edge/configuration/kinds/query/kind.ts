@@ -1,5 +1,5 @@
+import type { QueryLabels } from "../../../../checks/queries/rules.ts";
 import { QUERIES_LOCK } from "../../../../checks/queries/service.ts";
-import type { QueryLabels } from "../../../../checks/queries/write.ts";
 import { everything, isNull, oneOf } from "../../../../platform/store/query.ts";
 import type { Kind } from "../../kind.ts";
 import { BATCH_SIZE, inPages, mayWriteConfig, ofTier } from "../../shared-rows.ts";

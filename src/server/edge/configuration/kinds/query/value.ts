@@ -3,9 +3,9 @@ import { QueryFields, queryFields, queryPlatforms } from "../../../../../api/che
 import { isOneLine, NOT_ONE_LINE } from "../../../../../api/fields.ts";
 import { fieldNames, pick } from "../../../../../api/plain-fields.ts";
 import type { QueryRow } from "../../../../checks/queries/access.ts";
+import type { QueryLabels } from "../../../../checks/queries/rules.ts";
 import { type QueryColumns, wholeFields } from "../../../../checks/queries/rules.ts";
 import { givenLabels } from "../../../../checks/queries/service.ts";
-import type { QueryLabels } from "../../../../checks/queries/write.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
 import type { RequestedChange } from "../../changes.ts";

@@ -1,13 +1,8 @@
 import type { QuerySpec } from "../../../../../api/checks/queries.ts";
 import { queryPlatforms } from "../../../../../api/checks/queries.ts";
+import type { QueryLabels } from "../../../../checks/queries/rules.ts";
 import { removeQueries } from "../../../../checks/queries/service.ts";
-import {
-  insertQueries,
-  type NewQuery,
-  type QueryChange,
-  type QueryLabels,
-  updateQueries,
-} from "../../../../checks/queries/write.ts";
+import { insertQueries, type NewQuery, type QueryChange, updateQueries } from "../../../../checks/queries/write.ts";
 import { labelsAmong } from "../../../../hosts/labels/scope.ts";
 import { recordActivity } from "../../../../platform/activities/record.ts";
 import { channels } from "../../../../platform/core/channels.ts";

@@ -1,6 +1,4 @@
-import { z } from "zod";
 import { readScript } from "../../../../delivery/scripts/file.ts";
-import type { SetupScriptRow } from "../../../../delivery/setup-experience/tables.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { isNull } from "../../../../platform/store/query.ts";
 import { textsOf } from "../../../../software/script-texts/texts.ts";
@@ -9,24 +7,8 @@ import type { Kind } from "../../kind.ts";
 import { parsed } from "../../parse.ts";
 import { BATCH_SIZE, inPages, ofTier, ownersOf, type SharedRows } from "../../shared-rows.ts";
 import type { Contents, Texts, Thing } from "../../values.ts";
-import { KIND, writeSetupScripts } from "./write.ts";
-
-/** The content only by its digest. */
-const Value = z.strictObject({
-  sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: "must be a SHA-256 digest in hex" }),
-});
-
-export interface DesiredSetupScript {
-  readonly value: z.output<typeof Value>;
-  /** Undefined if the request does not contain it. */
-  readonly text: string | undefined;
-}
-
-export interface SetupScriptRows {
-  readonly scripts: readonly SetupScriptRow[];
-  /** By the id of the text. */
-  readonly digests: ReadonlyMap<number, string>;
-}
+import type { DesiredSetupScript, SetupScriptRows } from "./write.ts";
+import { KIND, Value, writeSetupScripts } from "./write.ts";
 
 function* things({ scripts, digests }: SetupScriptRows, shared: SharedRows): Generator<Thing> {
   const ownerOf = ownersOf(shared);

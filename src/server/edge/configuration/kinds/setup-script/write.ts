@@ -1,10 +1,28 @@
+import { z } from "zod";
 import { insertSetupScript, removeSetupScript, scriptOfTeam } from "../../../../delivery/setup-experience/script.ts";
+import type { SetupScriptRow } from "../../../../delivery/setup-experience/tables.ts";
 import { alreadyExists, invalid } from "../../../../platform/core/errors.ts";
 import type { TeamScope } from "../../../../settings/teams/access.ts";
 import { locating } from "../../changes.ts";
 import type { Part } from "../../kind.ts";
 import { count, differs, type Work } from "../../work.ts";
-import type { DesiredSetupScript, SetupScriptRows } from "./kind.ts";
+
+/** The content only by its digest. */
+export const Value = z.strictObject({
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: "must be a SHA-256 digest in hex" }),
+});
+
+export interface SetupScriptRows {
+  readonly scripts: readonly SetupScriptRow[];
+  /** By the id of the text. */
+  readonly digests: ReadonlyMap<number, string>;
+}
+
+export interface DesiredSetupScript {
+  readonly value: z.output<typeof Value>;
+  /** Undefined if the request does not contain it. */
+  readonly text: string | undefined;
+}
 
 export const KIND = "setup_script";
 

@@ -14,7 +14,7 @@ import {
 import { sections } from "../../../../settings/app-config/sections.ts";
 import { noIntegrations, noMdm } from "../../../../settings/teams/defaults.ts";
 import type { NoTeamSettings } from "../../../../settings/teams/no-team.ts";
-import type { WholeSettings } from "../../../../settings/teams/settings.ts";
+import type { WholeSettings } from "../../../../settings/teams/whole.ts";
 import { WholeTeam } from "../../../../settings/teams/whole.ts";
 import type { DesiredValue, RequestedChange } from "../../changes.ts";
 

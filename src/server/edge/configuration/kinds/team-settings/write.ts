@@ -3,12 +3,8 @@ import type { NoTeamChange } from "../../../../../api/settings/teams.ts";
 import { readConfig } from "../../../../settings/app-config/service.ts";
 import type { TeamRow } from "../../../../settings/teams/access.ts";
 import { changeNoTeam, noTeamSettings } from "../../../../settings/teams/no-team.ts";
-import {
-  changedSettings,
-  checkChange,
-  type SettingsInput,
-  shownSettings,
-} from "../../../../settings/teams/settings.ts";
+import { changedSettings, checkChange, shownSettings } from "../../../../settings/teams/settings.ts";
+import type { SettingsInput } from "../../../../settings/teams/whole.ts";
 import { locating, type Step } from "../../changes.ts";
 import { count, type Work } from "../../work.ts";
 import { type RowChange, writeRows } from "../team/write.ts";

@@ -1,4 +1,5 @@
 // Reads multipart bodies (RFC 7578). Files are passed on while they arrive; memory does not depend on their size.
+
 import { Readable } from "node:stream";
 import { Busboy, type BusboyHeaders, type BusboyInstance } from "@fastify/busboy";
 import { z } from "zod";
@@ -6,11 +7,16 @@ import { FIELDS_LIMIT, type FilePart, fileNameOf, type Multipart, type StoredFil
 import type { AnyEndpoint } from "../../../../../api/endpoint.ts";
 import { uploadIn } from "../../../../../api/platform/uploads.ts";
 import { badRequest, partTooLarge, unsupportedMediaType } from "../../errors.ts";
+import type { ByteSource } from "../body.ts";
 import { type BodySource, noRoom } from "../body.ts";
 import type { Claim } from "../body-room.ts";
 import type { CheckTexts } from "../route.ts";
 import { paced, upTo } from "./paced.ts";
-import type { SentBody } from "./read.ts";
+
+export interface SentBody {
+  readonly headers: { get(name: string): string | null; has(name: string): boolean };
+  readonly body: ByteSource | null;
+}
 
 /** Where the files of a body come to. */
 export interface FilePlace {

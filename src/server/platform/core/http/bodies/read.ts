@@ -1,19 +1,16 @@
 // Reads the body of a request in the encoding that its endpoint takes.
+
 import type { Incoming, Multipart, RawBody, StreamBody } from "../../../../../api/bodies.ts";
 import { type AnyEndpoint, JSON_TYPE, SCIM } from "../../../../../api/endpoint.ts";
 import { isDigestOf } from "../../../../../pki/http-signature.ts";
 import { bytesOfBase64 } from "../../../../../text/base64.ts";
 import { isRecord } from "../../../../../text/record.ts";
 import { badRequest, partTooLarge, tooLarge, unsupportedMediaType } from "../../errors.ts";
-import { type Admission, type BodySource, type ByteSource, formFields, parseJson, readBytes } from "../body.ts";
+import { type Admission, type BodySource, formFields, parseJson, readBytes } from "../body.ts";
 import type { CheckTexts } from "../route.ts";
+import type { SentBody } from "./multipart.ts";
 import { type FilePlace, readMultipart } from "./multipart.ts";
 import { paced, upTo } from "./paced.ts";
-
-export interface SentBody {
-  readonly headers: { get(name: string): string | null; has(name: string): boolean };
-  readonly body: ByteSource | null;
-}
 
 /** The body before validation; undefined if none was sent. */
 export async function readBody(
