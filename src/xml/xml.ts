@@ -38,46 +38,70 @@ interface Building extends XmlElement {
 }
 
 /** Parses a text, whatever encoding its declaration names: `decodeXml` has decoded it. */
-export function parseXml(text: string, { most, lenient }: XmlBounds): XmlElement {
-  if (hasMoreReferences(text, most * REFERENCES_PER_PART)) throw new XmlProblem("it has too many references");
-  const parser = new SaxesParser({ xmlns: true });
-  const open: Building[] = [];
-  let root: Building | null = null;
-  let count = 0;
-  const stop = (reason: string) => {
-    throw new XmlProblem(reason);
-  };
-  parser.on("error", () => stop("it is not well-formed"));
-  parser.on("doctype", () => stop("it has a DOCTYPE"));
-  parser.on("xmldecl", ({ version }) => {
-    if (version !== "1.0") stop("it is not XML 1.0");
-  });
-  const counted = () => {
-    if (++count > most) stop("it has too many parts");
-  };
-  if (lenient) {
-    parser.on("comment", counted);
-    parser.on("processinginstruction", counted);
-    parser.on("cdata", (part) => {
-      counted();
-      append(part);
+export function parseXml(text: string, bounds: XmlBounds): XmlElement {
+  if (hasMoreReferences(text, bounds.most * REFERENCES_PER_PART)) throw new XmlProblem("it has too many references");
+  return new TreeBuilder(text, bounds).build();
+}
+
+function stop(reason: string): never {
+  throw new XmlProblem(reason);
+}
+
+class TreeBuilder {
+  readonly #text: string;
+  readonly #most: number;
+  readonly #parser = new SaxesParser({ xmlns: true });
+  readonly #open: Building[] = [];
+  #root: Building | null = null;
+  #count = 0;
+
+  constructor(text: string, { most, lenient }: XmlBounds) {
+    this.#text = text;
+    this.#most = most;
+    const parser = this.#parser;
+    parser.on("error", () => stop("it is not well-formed"));
+    parser.on("doctype", () => stop("it has a DOCTYPE"));
+    parser.on("xmldecl", ({ version }) => {
+      if (version !== "1.0") stop("it is not XML 1.0");
     });
-  } else {
-    parser.on("comment", () => stop("it has a comment"));
-    parser.on("processinginstruction", () => stop("it has a processing instruction"));
-    parser.on("cdata", () => stop("it has a CDATA section"));
+    if (lenient) {
+      parser.on("comment", () => this.#countPart());
+      parser.on("processinginstruction", () => this.#countPart());
+      parser.on("cdata", (part) => {
+        this.#countPart();
+        this.#append(part);
+      });
+    } else {
+      parser.on("comment", () => stop("it has a comment"));
+      parser.on("processinginstruction", () => stop("it has a processing instruction"));
+      parser.on("cdata", () => stop("it has a CDATA section"));
+    }
+    parser.on("text", (part) => this.#append(part));
+    // Counted as they are read, because an element with endless attributes would never be complete.
+    parser.on("attribute", () => this.#countPart());
+    parser.on("opentag", (tag) => this.#begin(tag));
+    parser.on("closetag", (tag) => this.#end(tag));
   }
-  const append = (part: string) => {
-    const at = open.at(-1);
-    if (at) at.text += part;
-  };
-  parser.on("text", append);
-  // Counted as they are read, because an element with endless attributes would never be complete.
-  parser.on("attribute", counted);
-  parser.on("opentag", (tag: SaxesTagNS) => {
-    counted();
+
+  build(): XmlElement {
+    this.#parser.write(this.#text).close();
+    return this.#root ?? stop("it is empty");
+  }
+
+  #countPart(): void {
+    if (++this.#count > this.#most) stop("it has too many parts");
+  }
+
+  #append(part: string): void {
+    const element = this.#open.at(-1);
+    if (element) element.text += part;
+  }
+
+  #begin(tag: SaxesTagNS): void {
+    this.#countPart();
     const attributes = Object.values(tag.attributes);
-    if (open.length === MAX_DEPTH) stop("it is nested too deeply");
+    if (this.#open.length === MAX_DEPTH) stop("it is nested too deeply");
+    const { position } = this.#parser;
     const element: Building = {
       name: tag.local,
       uri: tag.uri,
@@ -88,18 +112,17 @@ export function parseXml(text: string, { most, lenient }: XmlBounds): XmlElement
       ),
       children: [],
       text: "",
-      content: { from: parser.position, to: parser.position },
+      content: { from: position, to: position },
     };
-    open.at(-1)?.children.push(element);
-    root ??= element;
-    open.push(element);
-  });
-  parser.on("closetag", ({ isSelfClosing }) => {
-    const { content } = open.pop()!;
-    if (!isSelfClosing) content.to = text.lastIndexOf("</", parser.position - 1);
-  });
-  parser.write(text).close();
-  return root ?? stop("it is empty");
+    this.#open.at(-1)?.children.push(element);
+    this.#root ??= element;
+    this.#open.push(element);
+  }
+
+  #end({ isSelfClosing }: SaxesTagNS): void {
+    const { content } = this.#open.pop()!;
+    if (!isSelfClosing) content.to = this.#text.lastIndexOf("</", this.#parser.position - 1);
+  }
 }
 
 /**

@@ -19,7 +19,7 @@ import { type ChallengedProfile, challengesOf } from "./scep.ts";
 import { namesIn, replaceNames } from "./variables.ts";
 
 /** A value cannot be had. The message is shown with the profile: it contains no secret. */
-class NotGiven extends Error {}
+class NotIssued extends Error {}
 
 /** Authorities forget challenges after an hour. */
 const LIFETIME = minutes(57);
@@ -28,7 +28,7 @@ const LIFETIME = minutes(57);
 const IssuedValues = z.record(z.string(), z.string());
 type IssuedValues = z.infer<typeof IssuedValues>;
 
-/** The content with these values. Throws `NotGiven` if an authority gives none. Call it outside of transactions. */
+/** The content with these values. Throws `NotIssued` if an authority gives none. Call it outside of transactions. */
 async function fillRequested(
   ctx: Context,
   command: { readonly host_id: number; readonly uuid: string },
@@ -40,7 +40,7 @@ async function fillRequested(
   const values = new Map<string, string>();
   for (const challenged of await challengesOf(ctx.store, names, command)) {
     if (!variablesOf(challenged.authority.type, challenged.authority.name).some(isRequested)) continue;
-    for (const [name, value] of Object.entries(await givenFor(ctx, challenged))) values.set(name, value);
+    for (const [name, value] of Object.entries(await issuedFor(ctx, challenged))) values.set(name, value);
   }
   return replaceNames(content, (name, whole) => {
     const value = values.get(name);
@@ -61,7 +61,7 @@ export async function fillOrFail(
   try {
     return await fillRequested(ctx, command, content, escaped);
   } catch (error) {
-    if (!(error instanceof NotGiven)) throw error;
+    if (!(error instanceof NotIssued)) throw error;
     const event = { type: "unsendable", detail: error.message } as const;
     await ctx.store.tx((store) => profileAnswered({ ...ctx, store }, command.host_id, command.uuid, event));
     throw new NotMade(error.message);
@@ -69,7 +69,7 @@ export async function fillOrFail(
 }
 
 /** A device that gets the same command again gets the same, as long as it is valid. */
-async function givenFor(ctx: Context, { challenge, authority }: ChallengedProfile): Promise<IssuedValues> {
+async function issuedFor(ctx: Context, { challenge, authority }: ChallengedProfile): Promise<IssuedValues> {
   const { requested, requested_at } = challenge;
   const isContained = authority.type === "hosted_ca_a";
   const isValid = isContained || ctx.clock.now() < Date.parse(requested_at ?? "") + LIFETIME;
@@ -96,7 +96,7 @@ async function request(ctx: Context, authority: CaRow, hostId: number): Promise<
   } catch (error) {
     if (!(error instanceof CaError)) throw error;
     const subject = authority.type === "hosted_ca_a" ? "certificate" : "challenge";
-    throw new NotGiven(
+    throw new NotIssued(
       `The profile was not sent: the certificate authority ${authority.name} gives no ${subject}: ${error.message}. ` +
         "Correct the authority, then send the profile again.",
     );
@@ -117,7 +117,7 @@ async function order(
   hostId: number,
 ): Promise<RequestedCertificate> {
   const values = await valuesOf(ctx, hostId);
-  if (values === null) throw new NotGiven("The profile was not sent: the host has been deleted.");
+  if (values === null) throw new NotIssued("The profile was not sent: the host has been deleted.");
   const filled = (field: string): string => filledText(textIn(settings, field), values, name);
   const [principal] = [settings.certificate_user_principal_names ?? []].flat().map(String);
   const { certificate, pkcs12, password } = await orderCertificate(
@@ -143,7 +143,7 @@ const renewalOf = ({ validFrom, validTo }: { readonly validFrom: string; readonl
 function filledText(text: string, values: HostValues, authority: string): string {
   const filled = fillText(text, values);
   if (filled.missing.length > 0)
-    throw new NotGiven(
+    throw new NotIssued(
       `The profile was not sent: the host has no value for ${filled.missing.join(", ")}, which the certificate authority ${authority} needs.`,
     );
   return filled.text;

@@ -97,7 +97,7 @@ async function begin(store: ServerTx, { from, noted }: VerifyOptions): Promise<W
       throw new Broken("bad_signature", chainBreak.position, null, "the record of a break was changed");
   const checkpoint = startOf(key, ends);
   await checkStart(store, checkpoint);
-  if (noted) await checkKnown(store, noted, checkpoint, head);
+  if (noted) await checkNoted(store, noted, checkpoint, head);
   if (from !== undefined && from > head.position)
     throw badRequest(`the chain ends at position ${head.position}`, "from");
   const start = from === undefined || from <= checkpoint.position ? checkpoint : await linkAt(store, from);
@@ -131,7 +131,7 @@ async function checkStart(store: ServerTx, checkpoint: Link): Promise<void> {
 }
 
 /** Compares the chain with a previously noted link, if that entry still exists. */
-async function checkKnown(store: ServerTx, noted: Link, checkpoint: Link, head: Link): Promise<void> {
+async function checkNoted(store: ServerTx, noted: Link, checkpoint: Link, head: Link): Promise<void> {
   if (noted.position < checkpoint.position) return;
   if (noted.position > head.position)
     throw new Broken(

@@ -37,7 +37,7 @@ type Target = Pick<Update, "version" | "deadline" | "basis">;
 /** What a setting means for all hosts that have it; null: there is no deadline. */
 type Deadline = { readonly version: string; readonly deadline: string } | { readonly days: number } | null;
 
-function wantedIn({ minimum_version: version, deadline, deadline_days }: AppleUpdates): Deadline {
+function deadlineIn({ minimum_version: version, deadline, deadline_days }: AppleUpdates): Deadline {
   if (version === LATEST) return deadline_days === null ? null : { days: deadline_days };
   return version === "" || deadline === "" ? null : { version, deadline };
 }
@@ -89,7 +89,7 @@ async function laggingHosts(ctx: Context): Promise<Predicate[]> {
   const settings = await mdmOfTeams(ctx);
   const list = await versionList(ctx.store);
   return platformNames.flatMap((platform) =>
-    hostsBySetting(settings, (mdm) => wantedIn(mdm[platforms[platform].setting])).map(({ value, hosts }) =>
+    hostsBySetting(settings, (mdm) => deadlineIn(mdm[platforms[platform].setting])).map(({ value, hosts }) =>
       and(eq("platform", platform), applePlatform.hosts, hosts, mayLag(value, list)),
     ),
   );
@@ -136,9 +136,9 @@ async function differencesOf(inside: Context, hostIds: readonly number[]): Promi
     store.appleUpdates.list({ where: oneOf("id", hostIds) }),
   ]);
   const rowsById = byId(rowsBefore);
-  const wantedBy = (host: (typeof hosts)[number]): Deadline =>
-    hasUpdates(host.platform) ? wantedIn(settings.get(host.team_id)![platforms[host.platform].setting]) : null;
-  const newest = hosts.filter((host) => "days" in (wantedBy(host) ?? {})).map(({ id }) => id);
+  const deadlineOf = (host: (typeof hosts)[number]): Deadline =>
+    hasUpdates(host.platform) ? deadlineIn(settings.get(host.team_id)![platforms[host.platform].setting]) : null;
+  const newest = hosts.filter((host) => "days" in (deadlineOf(host) ?? {})).map(({ id }) => id);
   const reports = byId(
     newest.length === 0 ? [] : await store.appleUpdateReports.pick(["id", "device"], { where: oneOf("id", newest) }),
   );
@@ -151,7 +151,7 @@ async function differencesOf(inside: Context, hostIds: readonly number[]): Promi
     const { id, platform, os_version, hardware_model } = host;
     if (!hasUpdates(platform)) continue;
     const { since } = platforms[platform];
-    const deadline = wantedBy(host);
+    const deadline = deadlineOf(host);
     // Macs look for updates by their board, which only they know.
     const device = reports.get(id)?.device || (platform === "darwin" ? "" : hardware_model);
     const target =

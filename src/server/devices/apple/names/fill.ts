@@ -28,7 +28,7 @@ export interface DesiredName {
 const NAME_MAX = 255;
 
 /** What these hosts are to be called. Hosts without a template, and those that cannot be named, are not among them. */
-export async function wantedNames(
+export async function desiredNames(
   inside: Context,
   hostIds: readonly number[],
 ): Promise<ReadonlyMap<number, DesiredName>> {

@@ -12,7 +12,7 @@ import { hostsBySetting, mdmOfTeams } from "../../../settings/teams/mdm.ts";
 import { changeName, dropNames, type NameRow, putNames } from "../../host-names/rows.ts";
 import { hostNames } from "../../host-names/tables.ts";
 import { dropNameCommands, isSameName, isToSend, otherName, sendSteps } from "./device-name.ts";
-import { type DesiredName, isNameable, wantedNames } from "./fill.ts";
+import { type DesiredName, desiredNames, isNameable } from "./fill.ts";
 
 /** Hosts in one transaction. */
 const BATCH_SIZE = 500;
@@ -64,7 +64,7 @@ const idsIn = ({ renamed, ended, reported, toSend }: Differences): number[] => [
 
 async function differencesOf(inside: Context, hostIds: readonly number[]): Promise<Differences> {
   const { store } = inside;
-  const desired = await wantedNames(inside, hostIds);
+  const desired = await desiredNames(inside, hostIds);
   const existing = byId(await store.hostNames.list({ where: oneOf("id", hostIds) }));
   const unsent = await store.hostNames.pick(["id"], { where: and(oneOf("id", hostIds), isToSend) });
   const renamed = [...desired.values()].flatMap((want) => {

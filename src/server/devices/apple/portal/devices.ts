@@ -64,6 +64,13 @@ interface WrittenDevices {
   readonly gone: readonly number[];
 }
 
+/** A device that is assigned to this server, and what the server knew of it. */
+interface PresentDevice {
+  readonly device: PortalDevice;
+  readonly family: Family;
+  readonly existing: DeviceRow | undefined;
+}
+
 /** Writes one page in the caller's transaction, which needs `enrollLock`. */
 export async function writeDevices(
   services: Pick<Services, "clock" | "license">,
@@ -72,70 +79,73 @@ export async function writeDevices(
 ): Promise<WrittenDevices> {
   const devices = latest(page);
   const serials = devices.map(({ serial_number }) => serial_number);
-  const existing = new Map(
-    (await tx.portalDevices.list({ where: oneOf("serial", serials) })).map((row) => [row.serial, row]),
-  );
-  const isNews = (device: PortalDevice): boolean => {
-    const row = existing.get(device.serial_number);
-    return !row || (timeOf(device.op_date) ?? row.changed_at) >= row.changed_at;
-  };
-  const news = devices.filter(isNews);
-  const isDeleted = ({ op_type }: PortalDevice) => (op_type ?? "").toLowerCase() === "deleted";
-  const present = news.flatMap((device) => {
-    const family = familyOf(device) ?? existing.get(device.serial_number)?.family ?? null;
-    return isDeleted(device) || family === null ? [] : [{ device, family }];
+  const rows = await tx.portalDevices.list({ where: oneOf("serial", serials) });
+  const existingBySerial = new Map(rows.map((row) => [row.serial, row]));
+  const news = devices
+    .map((device) => ({ device, existing: existingBySerial.get(device.serial_number) }))
+    .filter(
+      ({ device, existing }) => !existing || (timeOf(device.op_date) ?? existing.changed_at) >= existing.changed_at,
+    );
+  const present = news.flatMap(({ device, existing }): PresentDevice[] => {
+    const family = familyOf(device) ?? existing?.family ?? null;
+    return isDeleted(device) || family === null ? [] : [{ device, family, existing }];
   });
-  const expected = present.map(
-    ({ device, family }): ExpectedHost => ({
-      serial: device.serial_number,
-      platform: platforms[family],
-      model: device.model ?? "",
-      teamId: teamOf(token, family),
-    }),
-  );
-  const { idOf } = await expectHosts(services, tx, { expected, labels });
   const now = services.clock.iso();
+  const expected = present.map(({ device, family }) => expectedHost(token, device, family));
+  const { idOf } = await expectHosts(services, tx, { expected, labels });
   await tx.portalDevices.upsert(
-    present.map(({ device, family }) => {
-      const old = existing.get(device.serial_number);
-      const profile_uuid = device.profile_uuid ?? (old?.token_id === token.id ? old.profile_uuid : "");
-      return {
-        serial: device.serial_number,
-        token_id: token.id,
-        host_id: idOf.get(device.serial_number) ?? null,
-        family,
-        model: device.model ?? old?.model ?? "",
-        added_at: old && old.deleted_at === null ? old.added_at : (timeOf(device.device_assigned_date) ?? now),
-        seen_at: now,
-        changed_at: timeOf(device.op_date) ?? old?.changed_at ?? timeOf(device.device_assigned_date) ?? EPOCH,
-        deleted_at: null,
-        profile_uuid,
-        response: old?.response ?? "",
-        response_at: old?.response_at ?? null,
-        retry_at: old?.retry_at ?? null,
-        migration_deadline: timeOf(device.mdm_migration_deadline),
-      };
-    }),
+    present.map((entry) => ({
+      ...reportedRow(token, entry, now),
+      host_id: idOf.get(entry.device.serial_number) ?? null,
+    })),
     { on: ["serial"], returning: [] },
   );
   await expectEnrollment(
     tx,
     present.flatMap(({ device }) => idOf.get(device.serial_number) ?? []),
   );
-  const deleted = news.flatMap((device) => {
-    const row = existing.get(device.serial_number);
-    return isDeleted(device) && row && row.token_id === token.id ? [{ row, at: timeOf(device.op_date) ?? now }] : [];
-  });
-  for (const { row, at } of deleted)
+  const deleted = news.flatMap(({ device, existing }) =>
+    isDeleted(device) && existing && existing.token_id === token.id ? [{ device, existing }] : [],
+  );
+  for (const { device, existing } of deleted)
     await tx.portalDevices.update({
-      where: eq("id", row.id),
-      set: { deleted_at: now, changed_at: at, profile_uuid: "" },
+      where: eq("id", existing.id),
+      set: { deleted_at: now, changed_at: timeOf(device.op_date) ?? now, profile_uuid: "" },
     });
   return {
     gone: await leave(
       tx,
-      deleted.map(({ row }) => row),
+      deleted.map(({ existing }) => existing),
     ),
+  };
+}
+
+const isDeleted = ({ op_type }: PortalDevice): boolean => (op_type ?? "").toLowerCase() === "deleted";
+
+const expectedHost = (token: AbmTokenRow, device: PortalDevice, family: Family): ExpectedHost => ({
+  serial: device.serial_number,
+  platform: platforms[family],
+  model: device.model ?? "",
+  teamId: teamOf(token, family),
+});
+
+/** What the portal reports, and what only this server knows. */
+function reportedRow(token: AbmTokenRow, { device, family, existing }: PresentDevice, now: string) {
+  const assignedAt = timeOf(device.device_assigned_date);
+  return {
+    serial: device.serial_number,
+    token_id: token.id,
+    family,
+    model: device.model ?? existing?.model ?? "",
+    added_at: existing && existing.deleted_at === null ? existing.added_at : (assignedAt ?? now),
+    seen_at: now,
+    changed_at: timeOf(device.op_date) ?? existing?.changed_at ?? assignedAt ?? EPOCH,
+    deleted_at: null,
+    profile_uuid: device.profile_uuid ?? (existing?.token_id === token.id ? existing.profile_uuid : ""),
+    response: existing?.response ?? "",
+    response_at: existing?.response_at ?? null,
+    retry_at: existing?.retry_at ?? null,
+    migration_deadline: timeOf(device.mdm_migration_deadline),
   };
 }
 

@@ -96,7 +96,7 @@ export class Reads {
 
   async *pages(select: Select = {}, pageSize = BATCH_SIZE, columns?: readonly string[]): AsyncIterable<PostgresRow[]> {
     const pageColumns = columns ? columnsOfPages(columns, select.order) : this.layout.columns;
-    for await (const { records, reading } of this.#foundPages(pageColumns, select, pageSize))
+    for await (const { records, reading } of this.#recordPages(pageColumns, select, pageSize))
       yield reading.rows(records);
   }
 
@@ -107,13 +107,13 @@ export class Reads {
     pageSize = BATCH_SIZE,
   ): AsyncIterable<Batch<PostgresRow, Record<string, PostgresRow | null>>> {
     const pageColumns = [...new Set(["id", ...columnsOfPages(columns, select.order)])];
-    for await (const { records, reading } of this.#foundPages(pageColumns, select, pageSize)) {
+    for await (const { records, reading } of this.#recordPages(pageColumns, select, pageSize)) {
       const ids = records.map(reading.each.id);
       yield { ids, row: (place) => reading.each.row(records[place]!), sides: await this.#lazySides(ids, sides) };
     }
   }
 
-  async *#foundPages(columns: readonly string[], select: Select, pageSize: number) {
+  async *#recordPages(columns: readonly string[], select: Select, pageSize: number) {
     const order = select.order ?? [];
     let { limit: left, after, offset } = select;
     for (;;) {
