@@ -207,7 +207,7 @@ it("finds versions by an index of Postgres", async () => {
     await client.query("ANALYZE software");
     const planOf = async (where: Predicate): Promise<string> => {
       const layout = new Layout(software, testCipher);
-      const conditions = new Conditions(layoutsByName({ software: layout })).of(where, layout, "t0");
+      const conditions = new Conditions(layoutsByName({ software: layout })).conditionOf(where, layout, "t0");
       const { text, values } = compile(sql`EXPLAIN SELECT t0.id FROM software AS t0 WHERE ${conditions}`);
       const { rows } = await client.query<{ "QUERY PLAN": string }>(text, values as unknown[]);
       return rows.map((row) => row["QUERY PLAN"]).join("\n");

@@ -19,7 +19,7 @@ function idsOf(where: Predicate, table: string, layoutOf: LayoutOf, conditions: 
       const { to, nullable } = other.spec(where.column);
       if (where.local !== "id" || to !== table || nullable) return null;
       const inner = conditions.alias();
-      const condition = conditions.of(where.where, other, inner);
+      const condition = conditions.conditionOf(where.where, other, inner);
       return sql`(SELECT ${col(inner, where.column)} AS id FROM ${name(where.table.name)} AS ${name(inner)} WHERE ${condition})`;
     }
     case "or": {

@@ -191,7 +191,7 @@ export class Reads {
       const other = this.layoutOf(where.table.name);
       // Rows that share this table's ids always have a row here, so counting them alone is enough.
       if (other.spec("id").to === this.layout.table.name) {
-        const condition = new Conditions(this.layoutOf).of(where.where, other, ROW);
+        const condition = new Conditions(this.layoutOf).conditionOf(where.where, other, ROW);
         return sql`(SELECT count(*) FROM ${name(other.table.name)} AS ${name(ROW)} WHERE ${condition})`;
       }
     }
@@ -199,7 +199,7 @@ export class Reads {
   }
 
   #picked(where: Predicate): Sql {
-    const condition = new Conditions(this.layoutOf).of(where, this.layout, ROW);
+    const condition = new Conditions(this.layoutOf).conditionOf(where, this.layout, ROW);
     return sql`${name(this.layout.table.name)} AS ${name(ROW)} WHERE ${condition}`;
   }
 }

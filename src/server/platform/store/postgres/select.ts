@@ -3,7 +3,8 @@ import type { Direction, OrderTerm, Position, Predicate, Scalar, Select } from "
 import { and, everything, not, nothing, or } from "../query.ts";
 import type { ColumnSpec } from "../table.ts";
 import type { Layout, Reading } from "./layout.ts";
-import { Conditions, hasMembers, type LayoutOf, operand } from "./predicate.ts";
+import { operand } from "./leaf-conditions.ts";
+import { Conditions, hasMembers, type LayoutOf } from "./predicate.ts";
 import { allOf, anyOf, col, list, name, type Sql, sql } from "./sql.ts";
 
 const ROW = "t0";
@@ -124,7 +125,7 @@ class SelectBuilder {
     this.#conditions.findsMembers = true;
     const filter = this.#select.where ?? everything;
     const where = partner ? withPartner(filter, partner.layout.table.name) : filter;
-    const picked = where.op === "all" ? null : this.#conditions.of(where, this.#layout, ROW);
+    const picked = where.op === "all" ? null : this.#conditions.conditionOf(where, this.#layout, ROW);
     const late = limit !== undefined && limit <= FEW_ROWS && this.#columns.length >= WIDE_COLUMNS;
     if (!late) {
       const rows = this.#reading.select(ROW);
@@ -152,7 +153,7 @@ class SelectBuilder {
   #ofCandidates(where: Predicate): Sql {
     this.#conditions.partner = null;
     this.#conditions.findsMembers = false;
-    return this.#conditions.of(where, this.#layout, ROW);
+    return this.#conditions.conditionOf(where, this.#layout, ROW);
   }
 
   /** `apart`: the condition concerns only the related table, so the table's own rows need not be read. */

@@ -56,7 +56,7 @@ export class Writes extends Reads {
     const changes = this.layout
       .writes(Object.keys(values))
       .map((column) => sql`${name(column.name)} = ${column.encode(values)}::${sql.raw(column.type)}`);
-    const picked = new Conditions(this.layoutOf).of(where, this.layout, ROW);
+    const picked = new Conditions(this.layoutOf).conditionOf(where, this.layout, ROW);
     const changed = list([...changes, sql`revision = ${col(ROW, "revision")} + 1`]);
     const statement = sql`UPDATE ${name(this.layout.table.name)} AS ${name(ROW)} SET ${changed} WHERE ${picked}`;
     return (await this.runner.write(compile(statement))).count;
@@ -97,7 +97,7 @@ export class Writes extends Reads {
   }
 
   async delete(where: Predicate): Promise<number> {
-    const picked = new Conditions(this.layoutOf).of(where, this.layout, ROW);
+    const picked = new Conditions(this.layoutOf).conditionOf(where, this.layout, ROW);
     const statement = sql`DELETE FROM ${name(this.layout.table.name)} AS ${name(ROW)} WHERE ${picked}`;
     return (await this.runner.write(compile(statement))).count;
   }
