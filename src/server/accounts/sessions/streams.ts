@@ -25,17 +25,6 @@ interface Stream {
   readonly end: () => void;
 }
 
-interface Streams {
-  /**
-   * Watches a stream until the returned function is called. Calls `end` when the stream must end. 429 for too many
-   * streams.
-   */
-  open(stream: Stream): () => void;
-  stop(): Promise<void>;
-}
-
-export const userStreams = startedPart("streams", startStreams);
-
 /** Call this in the transaction of a change that may end streams of these users. */
 export async function sessionsChanged(
   { store }: { readonly store: ServerTx },
@@ -45,62 +34,82 @@ export async function sessionsChanged(
   await store.notify(channels.sessions, userIds.length <= 500 ? JSON.stringify(userIds) : "*");
 }
 
-async function startStreams(services: Services): Promise<Streams> {
-  const { store, clock, settings, log } = services;
-  const open = new Set<Stream>();
+/** The streams that this server sends. */
+class UserStreams {
+  readonly #services: Services;
+  readonly #open = new Set<Stream>();
+  readonly #timer: NodeJS.Timeout;
+  #unlisten = async () => {};
 
-  async function mayGoOn({ viewer, allowed }: Stream): Promise<boolean> {
+  static async start(services: Services): Promise<UserStreams> {
+    const streams = new UserStreams(services);
+    const changed = (payload: string) => streams.#checkUsers(payload);
+    streams.#unlisten = await services.store.listen(channels.sessions, changed, () => changed("*"));
+    return streams;
+  }
+
+  constructor(services: Services) {
+    this.#services = services;
+    this.#timer = setInterval(() => void this.#endRefused([...this.#open]), LOOK_EVERY);
+    this.#timer.unref();
+  }
+
+  /**
+   * Watches a stream until the returned function is called. Calls `end` when the stream must end. 429 for too many
+   * streams.
+   */
+  open(stream: Stream): () => void {
+    const { viewer, kind } = stream;
+    const ofUser = [...this.#open].filter((each) => each.viewer.id === viewer.id && each.kind === kind);
+    if (ofUser.length >= STREAMS_PER_USER)
+      throw overBudget(`you have ${STREAMS_PER_USER} streams of ${kind} open; close one of them`, 30);
+    this.#open.add(stream);
+    // The session or role may have ended since it was checked.
+    void this.#endRefused([stream]);
+    const { store, settings, clock } = this.#services;
+    let expiry: NodeJS.Timeout | undefined;
+    void store.sessions.get(viewer.session_id).then(
+      (session) => {
+        const end = session && endOf(settings, session, viewer.api_only);
+        if (end === null || !this.#open.has(stream)) return;
+        const left = Math.min(Math.max(1, end - clock.now()), TIMER_MAX);
+        expiry = setTimeout(() => void this.#endRefused([stream]), left).unref();
+      },
+      () => {},
+    );
+    return () => {
+      this.#open.delete(stream);
+      clearTimeout(expiry);
+    };
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#unlisten();
+  }
+
+  #checkUsers(payload: string): void {
+    const ids = payload === "*" ? null : new Set(JSON.parse(payload) as number[]);
+    void this.#endRefused([...this.#open].filter(({ viewer }) => ids === null || ids.has(viewer.id)));
+  }
+
+  async #endRefused(streams: readonly Stream[]): Promise<void> {
+    for (const stream of streams) {
+      // An unavailable store ends no streams: they are checked again later.
+      const stays = await this.#mayGoOn(stream).catch((error: unknown) => {
+        this.#services.log.warn({ err: error }, "could not check whether a stream may continue");
+        return true;
+      });
+      if (!stays && this.#open.delete(stream)) stream.end();
+    }
+  }
+
+  async #mayGoOn({ viewer, allowed }: Stream): Promise<boolean> {
+    const { store, settings, clock } = this.#services;
     const [session, user] = await Promise.all([store.sessions.get(viewer.session_id), store.users.get(viewer.id)]);
     if (!session || !user || isOver({ settings, clock }, session, user.api_only)) return false;
     return allowed(await viewerOf(store, user, session));
   }
-
-  async function endRefused(streams: readonly Stream[]): Promise<void> {
-    for (const stream of streams) {
-      // An unavailable store ends no streams: they are checked again later.
-      const stays = await mayGoOn(stream).catch((error: unknown) => {
-        log.warn({ err: error }, "could not check whether a stream may continue");
-        return true;
-      });
-      if (!stays && open.delete(stream)) stream.end();
-    }
-  }
-
-  const onMessage = (payload: string) => {
-    const ids = payload === "*" ? null : new Set(JSON.parse(payload) as number[]);
-    void endRefused([...open].filter(({ viewer }) => ids === null || ids.has(viewer.id)));
-  };
-  const unlisten = await store.listen(channels.sessions, onMessage, () => onMessage("*"));
-  const timer = setInterval(() => void endRefused([...open]), LOOK_EVERY);
-  timer.unref();
-
-  return {
-    open(stream) {
-      const { viewer, kind } = stream;
-      const userStreams = [...open].filter((each) => each.viewer.id === viewer.id && each.kind === kind);
-      if (userStreams.length >= STREAMS_PER_USER)
-        throw overBudget(`you have ${STREAMS_PER_USER} streams of ${kind} open; close one of them`, 30);
-      open.add(stream);
-      // The session or role may have ended since it was checked.
-      void endRefused([stream]);
-      let expiry: NodeJS.Timeout | undefined;
-      void store.sessions.get(viewer.session_id).then(
-        (session) => {
-          const end = session && endOf(settings, session, viewer.api_only);
-          if (end === null || !open.has(stream)) return;
-          const left = Math.min(Math.max(1, end - clock.now()), TIMER_MAX);
-          expiry = setTimeout(() => void endRefused([stream]), left).unref();
-        },
-        () => {},
-      );
-      return () => {
-        open.delete(stream);
-        clearTimeout(expiry);
-      };
-    },
-    async stop() {
-      clearInterval(timer);
-      await unlisten();
-    },
-  };
 }
+
+export const userStreams = startedPart("streams", UserStreams.start);

@@ -25,13 +25,6 @@ interface CachedCounts {
 /** The number of team sets whose counts are cached. */
 const CACHED_MAX = 100;
 
-interface LabelCounts {
-  among(visibleHosts: Predicate): Promise<Counts>;
-  stop(): Promise<void>;
-}
-
-export const memberCounts = startedPart("label counts", startLabelCounts);
-
 /** Members of each label among the hosts of the caller's teams. Labels without members are left out. */
 export function labelCounts(ctx: Context): Promise<Counts> {
   const visibleHosts = visible(ctx, "labels:list");
@@ -53,61 +46,74 @@ async function countMembers(
   return new Map(groups.flatMap(({ value, count }) => (typeof value === "number" ? [[value, count]] : [])));
 }
 
-async function startLabelCounts({ store }: Services): Promise<LabelCounts> {
-  let stopped = false;
-  const held = new Map<string, CachedCounts>();
-  const sharing = new Sharing();
+class LabelCounts {
+  readonly #store: Services["store"];
+  readonly #cached = new Map<string, CachedCounts>();
+  readonly #sharing = new Sharing();
+  #isStopped = false;
+  #unlisten = async () => {};
 
-  async function refresh(key: string, visibleHosts: Predicate): Promise<Counts> {
-    const of = held.get(key);
+  static async start({ store }: Services): Promise<LabelCounts> {
+    const counts = new LabelCounts(store);
+    const changed = (payload: string) => counts.#invalidate(payload);
+    counts.#unlisten = await store.listen(channels.labelMembers, changed, () => changed(ALL));
+    return counts;
+  }
+
+  constructor(store: Services["store"]) {
+    this.#store = store;
+  }
+
+  among(visibleHosts: Predicate): Promise<Counts> {
+    if (this.#isStopped) return countMembers(this.#store, visibleHosts, "all");
+    const key = JSON.stringify(visibleHosts);
+    const cached: CachedCounts = this.#cached.get(key) ?? {
+      everywhere: visibleHosts.op === "all",
+      counts: new Map(),
+      due: "all",
+    };
+    // Move the entry to the end of the map, so that the least recently used one is evicted first.
+    this.#cached.delete(key);
+    this.#cached.set(key, cached);
+    if (this.#cached.size > CACHED_MAX) this.#cached.delete(this.#cached.keys().next().value!);
+    return this.#sharing.run(key, () => this.#refresh(key, visibleHosts));
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#unlisten();
+  }
+
+  async #refresh(key: string, visibleHosts: Predicate): Promise<Counts> {
+    const cached = this.#cached.get(key);
     // The entry was evicted while this call waited, so it no longer receives changes.
-    if (!of) return countMembers(store, visibleHosts, "all");
-    const { due } = of;
-    if (due !== "all" && due.size === 0) return of.counts;
+    if (!cached) return countMembers(this.#store, visibleHosts, "all");
+    const { due } = cached;
+    if (due !== "all" && due.size === 0) return cached.counts;
     // A change from here on makes the label due again, whether or not this count includes it.
-    of.due = new Set();
+    cached.due = new Set();
     try {
-      const counted = await countMembers(store, visibleHosts, due);
-      if (due === "all") of.counts = counted;
-      else of.counts = new Map([...of.counts, ...[...due].map((id) => [id, counted.get(id) ?? 0] as const)]);
-      return of.counts;
+      const counted = await countMembers(this.#store, visibleHosts, due);
+      if (due === "all") cached.counts = counted;
+      else cached.counts = new Map([...cached.counts, ...[...due].map((id) => [id, counted.get(id) ?? 0] as const)]);
+      return cached.counts;
     } catch (error) {
-      of.due = "all";
+      cached.due = "all";
       throw error;
     }
   }
 
-  const changed = (payload: string) => {
+  #invalidate(payload: string): void {
     const ids = payload === ALL || payload === MOVED ? null : (JSON.parse(payload) as number[]);
-    for (const cached of held.values()) {
+    for (const cached of this.#cached.values()) {
       if (cached.due === "all" || (payload === MOVED && cached.everywhere)) continue;
       if (ids === null) cached.due = "all";
       else for (const id of ids) cached.due.add(id);
     }
-  };
-  const stop = await store.listen(channels.labelMembers, changed, () => changed(ALL));
-
-  return {
-    among(visibleHosts) {
-      if (stopped) return countMembers(store, visibleHosts, "all");
-      const key = JSON.stringify(visibleHosts);
-      const cached: CachedCounts = held.get(key) ?? {
-        everywhere: visibleHosts.op === "all",
-        counts: new Map(),
-        due: "all",
-      };
-      // Move the entry to the end of the map, so that the least recently used one is evicted first.
-      held.delete(key);
-      held.set(key, cached);
-      if (held.size > CACHED_MAX) held.delete(held.keys().next().value!);
-      return sharing.run(key, () => refresh(key, visibleHosts));
-    },
-    async stop() {
-      stopped = true;
-      await stop();
-    },
-  };
+  }
 }
+
+export const memberCounts = startedPart("label counts", LabelCounts.start);
 
 const PAYLOAD_MAX = 7000;
 

@@ -18,7 +18,7 @@ import {
 import { assignedHostIds } from "./expected.ts";
 import { darwinMdm, type MdmInventory, windowsMdm } from "./inventory.ts";
 import { ownMdm } from "./own.ts";
-import { createSolutions, type Solution } from "./solutions.ts";
+import { type Solution, Solutions } from "./solutions.ts";
 import type { hostMdm } from "./tables.ts";
 
 /** The columns that agents report. */
@@ -57,7 +57,7 @@ function rowOf(
 
 function startMdm(services: Services): SourceWriter<MdmInventory> {
   const { store, clock } = services;
-  const solutions = createSolutions(store);
+  const solutions = new Solutions(store);
 
   /** Without the reports of hosts that have added too many products. */
   async function admitted(

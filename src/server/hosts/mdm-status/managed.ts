@@ -9,7 +9,7 @@ import { and, eq, oneOf } from "../../platform/store/query.ts";
 import type { Inside } from "../operations/kind.ts";
 import { assignedHostIds } from "./expected.ts";
 import { ownMdm } from "./own.ts";
-import { createSolutions } from "./solutions.ts";
+import { Solutions } from "./solutions.ts";
 
 const statuses = { manual: "On (manual)", automatic: "On (automatic)", personal: "On (personal)" } as const;
 
@@ -23,7 +23,7 @@ interface ManagementState {
 export async function setManaged(inside: Context, id: number, { kind, serverUrl }: ManagementState): Promise<void> {
   const { store, clock } = inside;
   const solution = { name: ownMdm.name, server_url: serverUrl };
-  const solutions = await createSolutions(store).ids([solution]);
+  const solutions = await new Solutions(store).ids([solution]);
   const now = clock.iso();
   const row = {
     id,

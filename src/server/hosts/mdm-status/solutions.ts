@@ -10,46 +10,52 @@ export interface Solution {
   readonly server_url: string;
 }
 
-interface Solutions {
-  /** The ids of these products. New products are inserted. */
-  ids(solutions: readonly Solution[]): Promise<{ of(solution: Solution): number }>;
-  /** Whether the product is certainly stored. */
-  isCached(solution: Solution): boolean;
-  forget(): void;
-}
-
 const CACHED_MAX = 10_000;
 
 const keyOf = ({ name, server_url }: Solution): string => `${name}\0${server_url}`;
 
-export function createSolutions(store: Pick<ServerStore, "mdmSolutions">): Solutions {
-  const held = new Map<string, number>();
-  return {
-    async ids(solutions) {
-      const missing = new Map<string, Solution>();
-      const ids = new Map<string, number>();
-      for (const solution of solutions) {
-        const key = keyOf(solution);
-        const id = held.get(key);
-        if (id === undefined) missing.set(key, solution);
-        else ids.set(key, id);
-      }
-      if (missing.size > 0) {
-        const rows = await store.mdmSolutions.upsert(
-          [...missing.values()].map(({ name, server_url }) => ({ name, server_url })),
-          { on: ["name", "server_url"], set: [], returning: ["id"] },
-        );
-        if (held.size >= CACHED_MAX) held.clear();
-        [...missing.keys()].forEach((key, i) => {
-          held.set(key, rows[i]!.id);
-          ids.set(key, rows[i]!.id);
-        });
-      }
-      return { of: (solution) => ids.get(keyOf(solution))! };
-    },
-    isCached: (solution) => held.has(keyOf(solution)),
-    forget: () => held.clear(),
-  };
+export class Solutions {
+  readonly #store: Pick<ServerStore, "mdmSolutions">;
+  /** The ids of products by `keyOf`. */
+  readonly #cachedIds = new Map<string, number>();
+
+  constructor(store: Pick<ServerStore, "mdmSolutions">) {
+    this.#store = store;
+  }
+
+  /** The ids of these products. New products are inserted. */
+  async ids(solutions: readonly Solution[]): Promise<{ of(solution: Solution): number }> {
+    const cached = this.#cachedIds;
+    const missing = new Map<string, Solution>();
+    const ids = new Map<string, number>();
+    for (const solution of solutions) {
+      const key = keyOf(solution);
+      const id = cached.get(key);
+      if (id === undefined) missing.set(key, solution);
+      else ids.set(key, id);
+    }
+    if (missing.size > 0) {
+      const rows = await this.#store.mdmSolutions.upsert(
+        [...missing.values()].map(({ name, server_url }) => ({ name, server_url })),
+        { on: ["name", "server_url"], set: [], returning: ["id"] },
+      );
+      if (cached.size >= CACHED_MAX) cached.clear();
+      [...missing.keys()].forEach((key, i) => {
+        cached.set(key, rows[i]!.id);
+        ids.set(key, rows[i]!.id);
+      });
+    }
+    return { of: (solution) => ids.get(keyOf(solution))! };
+  }
+
+  /** Whether the product is certainly stored. */
+  isCached(solution: Solution): boolean {
+    return this.#cachedIds.has(keyOf(solution));
+  }
+
+  forget(): void {
+    this.#cachedIds.clear();
+  }
 }
 
 const unenrolled = not(exists(hostMdm, "solution_id"));

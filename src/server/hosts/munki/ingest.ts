@@ -23,6 +23,12 @@ type HostMunkiRow = InsertOf<typeof hostMunki> & { id: number };
 
 type Answer = MunkiInventory | "removed";
 
+interface ReportedMunki {
+  readonly hostId: number;
+  readonly version: MunkiInventory["version"];
+  readonly issues: readonly MunkiIssue[];
+}
+
 const CACHED_MAX = 10_000;
 /** The maximum number of issues per host. Further ones are ignored. */
 export const munkiIssuesLimit = limit({
@@ -35,65 +41,89 @@ export const munkiIssuesLimit = limit({
 
 const keyOf = ({ name, type }: MunkiIssue): string => `${type}\0${name}`;
 
-async function startMunki(services: Services): Promise<SourceWriter<Answer>> {
-  const { store } = services;
-  const held = new Map<string, number>();
-  const forget = () => held.clear();
+class MunkiWriter implements SourceWriter<Answer> {
+  readonly #services: Services;
+  /** The ids of issues by `keyOf`. */
+  readonly #cachedIds = new Map<string, number>();
+  #unlisten = async () => {};
 
-  async function issueIds(issues: readonly MunkiIssue[]): Promise<ReadonlyMap<string, number>> {
-    const ids = new Map<string, number>();
-    const missing = new Map<string, MunkiIssue>();
-    for (const issue of issues) {
-      const id = held.get(keyOf(issue));
-      if (id === undefined) missing.set(keyOf(issue), issue);
-      else ids.set(keyOf(issue), id);
-    }
-    if (missing.size === 0) return ids;
-    const rows = await store.munkiIssues.upsert(
-      [...missing.values()].map(({ name, type }) => ({ name, type })),
-      { on: ["name", "type"], set: [], returning: ["id"] },
-    );
-    if (held.size >= CACHED_MAX) held.clear();
-    [...missing.keys()].forEach((key, i) => {
-      held.set(key, rows[i]!.id);
-      ids.set(key, rows[i]!.id);
-    });
-    return ids;
+  static async start(services: Services): Promise<MunkiWriter> {
+    const writer = new MunkiWriter(services);
+    const forget = () => writer.forget();
+    writer.#unlisten = await services.store.listen(channels.munki, forget, forget);
+    return writer;
+  }
+
+  constructor(services: Services) {
+    this.#services = services;
   }
 
   /** Stores new issues, and plans the writes of the others. */
-  async function plan(answers: readonly ReportedValue<Answer>[], now: number): Promise<SourcePlan> {
+  async plan(answers: readonly ReportedValue<Answer>[], now: number): Promise<SourcePlan> {
+    const { store } = this.#services;
     const stored = new Map(
       (await store.hostMunki.getMany(answers.map(({ hostId }) => hostId))).map((row) => [row.id, row]),
     );
-    const sent = answers.flatMap(({ hostId, value: munki }) =>
-      munki === "removed"
-        ? []
-        : [{ hostId, version: munki.version, issues: munki.issues.slice(0, munkiIssuesLimit.max) }],
-    );
-    const isNew = (issue: MunkiIssue) => !held.has(keyOf(issue));
-    const roomOf = await admitNames(
-      services,
-      new Map(sent.map(({ hostId, issues }) => [hostId, issues.filter(isNew).length])),
-    );
-    const reported = sent.map(({ hostId, version, issues }) => {
-      let room = roomOf(hostId);
-      return { hostId, version, issues: issues.filter((issue) => !isNew(issue) || room-- > 0) };
-    });
-    const ids = await issueIds(reported.flatMap(({ issues }) => issues));
+    const reported = await this.#admitted(answers);
+    const ids = await this.#issueIds(reported.flatMap(({ issues }) => issues));
     const rows = reported.flatMap(({ hostId, version, issues }): HostMunkiRow[] => {
       const old = stored.get(hostId);
-      const issueIdsOfHost = [...new Set(issues.map((issue) => ids.get(keyOf(issue))!))].sort((a, b) => a - b);
-      if (old?.version === version && String(old.issue_ids) === String(issueIdsOfHost)) return [];
-      const since = Object.fromEntries(issueIdsOfHost.map((id) => [String(id), old?.since[String(id)] ?? isoAt(now)]));
-      return [{ id: hostId, version, issue_ids: issueIdsOfHost, since, updated_at: isoAt(now) }];
+      const issueIds = [...new Set(issues.map((issue) => ids.get(keyOf(issue))!))].sort((a, b) => a - b);
+      if (old?.version === version && String(old.issue_ids) === String(issueIds)) return [];
+      const since = Object.fromEntries(issueIds.map((id) => [String(id), old?.since[String(id)] ?? isoAt(now)]));
+      return [{ id: hostId, version, issue_ids: issueIds, since, updated_at: isoAt(now) }];
     });
     const gone = answers.flatMap(({ hostId, value }) => (value === "removed" && stored.has(hostId) ? [hostId] : []));
     return rows.length + gone.length === 0 ? NOTHING_TO_WRITE : { write: (tx) => writeMunki(tx, rows, gone) };
   }
 
-  const stop = await store.listen(channels.munki, forget, forget);
-  return { plan, forget, stop };
+  forget(): void {
+    this.#cachedIds.clear();
+  }
+
+  stop(): Promise<void> {
+    return this.#unlisten();
+  }
+
+  /** What hosts report, without new issues of hosts that have added too many. */
+  async #admitted(answers: readonly ReportedValue<Answer>[]): Promise<ReportedMunki[]> {
+    const sent = answers.flatMap(({ hostId, value: munki }) =>
+      munki === "removed"
+        ? []
+        : [{ hostId, version: munki.version, issues: munki.issues.slice(0, munkiIssuesLimit.max) }],
+    );
+    const isNew = (issue: MunkiIssue) => !this.#cachedIds.has(keyOf(issue));
+    const roomOf = await admitNames(
+      this.#services,
+      new Map(sent.map(({ hostId, issues }) => [hostId, issues.filter(isNew).length])),
+    );
+    return sent.map(({ hostId, version, issues }) => {
+      let room = roomOf(hostId);
+      return { hostId, version, issues: issues.filter((issue) => !isNew(issue) || room-- > 0) };
+    });
+  }
+
+  async #issueIds(issues: readonly MunkiIssue[]): Promise<ReadonlyMap<string, number>> {
+    const cached = this.#cachedIds;
+    const ids = new Map<string, number>();
+    const missing = new Map<string, MunkiIssue>();
+    for (const issue of issues) {
+      const id = cached.get(keyOf(issue));
+      if (id === undefined) missing.set(keyOf(issue), issue);
+      else ids.set(keyOf(issue), id);
+    }
+    if (missing.size === 0) return ids;
+    const rows = await this.#services.store.munkiIssues.upsert(
+      [...missing.values()].map(({ name, type }) => ({ name, type })),
+      { on: ["name", "type"], set: [], returning: ["id"] },
+    );
+    if (cached.size >= CACHED_MAX) cached.clear();
+    [...missing.keys()].forEach((key, i) => {
+      cached.set(key, rows[i]!.id);
+      ids.set(key, rows[i]!.id);
+    });
+    return ids;
+  }
 }
 
 /** `gone`: hosts that no longer have Munki. */
@@ -115,5 +145,5 @@ export const munkiSource: InventorySource<Answer> = {
     const munkiRows = rows("munki");
     return munkiRows && munkiInventory(munkiRows, warn);
   },
-  start: startMunki,
+  start: MunkiWriter.start,
 };
