@@ -62,7 +62,7 @@ import type { Limit } from "./platform/core/limits.ts";
 import { SHARED_NAMES } from "./platform/host-limits/shared-names.ts";
 import { samlParts, samlResponse } from "./platform/saml/response.ts";
 import { ADDED_SOFTWARE, ENTRIES, PATH_TEXT, PATHS } from "./software/software/additions.ts";
-import { softwarePath } from "./software/software/rows.ts";
+import { softwarePath } from "./software/software/reported-rows/read.ts";
 
 /** All limits of what hosts, devices and strangers may send, by the area of docs/limits.md in which they stand. */
 export const limits: Readonly<Record<string, readonly Limit[]>> = {

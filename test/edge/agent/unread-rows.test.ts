@@ -4,7 +4,7 @@ import { parseWrite } from "../../../src/server/edge/agent/ingest/parse-write.ts
 import { readResults } from "../../../src/server/edge/agent/ingest/results.ts";
 import { parseSparing, UnreadRows } from "../../../src/server/edge/agent/ingest/unread-rows.ts";
 import { softwareChanges, softwareFingerprint } from "../../../src/server/software/software/inventory.ts";
-import { SoftwareRows } from "../../../src/server/software/software/rows.ts";
+import { SoftwareRows } from "../../../src/server/software/software/reported-rows/cached.ts";
 import { Dice } from "../../support/request-fuzz.ts";
 import { detailQueries } from "./inventory/fixture.ts";
 

@@ -3,7 +3,7 @@
 import type { Services } from "../../platform/core/context.ts";
 import { limit } from "../../platform/core/limits.ts";
 import { grant, hostLimit } from "../../platform/host-limits/usage.ts";
-import type { ReportedVersion, SoftwareEntry, StoredVersion } from "./rows.ts";
+import type { ReportedVersion, SoftwareEntry, StoredVersion } from "./reported-rows/read.ts";
 
 export const ADDED_SOFTWARE = hostLimit("added_software", {
   what: "software that is new on a host: for each version about a kilobyte and its texts, a fifth of a kilobyte if it is known from other hosts",

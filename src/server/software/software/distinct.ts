@@ -1,6 +1,6 @@
 // The entries of one host, one for each version: rows of one version may report several paths.
 import { PATHS } from "./additions.ts";
-import type { SoftwareEntry, StoredVersion } from "./rows.ts";
+import type { SoftwareEntry, StoredVersion } from "./reported-rows/read.ts";
 
 /** What several rows of one version report. */
 interface Several {

@@ -21,7 +21,8 @@ import { type HostSoftwareRow, writeHostSoftware } from "./host-rows.ts";
 import { HomeFolders, isUsual } from "./installed-paths.ts";
 import { type SoftwareChanges, softwareChanges, softwareFingerprint } from "./inventory.ts";
 import { deviceSources, softwareQueries } from "./queries.ts";
-import { type SoftwareEntry, SoftwareRows, type StoredVersion } from "./rows.ts";
+import { SoftwareRows } from "./reported-rows/cached.ts";
+import type { SoftwareEntry, StoredVersion } from "./reported-rows/read.ts";
 import { StoredVersions } from "./stored-versions.ts";
 import type { hostSoftware, InstalledDetails } from "./tables.ts";
 

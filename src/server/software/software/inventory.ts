@@ -4,14 +4,14 @@ import { type DetailResults, okRows } from "../../platform/agent-protocol/rows.t
 import { platformFamily } from "../../platform/core/platforms.ts";
 import { DistinctEntries } from "./distinct.ts";
 import { deviceSources, softwareQueries } from "./queries.ts";
+import { SoftwareRows } from "./reported-rows/cached.ts";
 import {
   type ReportedVersion,
   type SoftwareEntry,
-  SoftwareRows,
   type SoftwareVersion,
   type StoredVersion,
   softwareIdentity,
-} from "./rows.ts";
+} from "./reported-rows/read.ts";
 
 export interface SoftwareChanges {
   /** Sources whose query succeeded: the host's entries of these are replaced, those of other sources kept. */

@@ -5,7 +5,7 @@ import { oneOf } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
 import { usualPathOf } from "./installed-paths.ts";
 import { softwareKey, titleKey } from "./inventory.ts";
-import type { ReportedVersion, SoftwareEntry, SoftwareVersion, StoredVersion } from "./rows.ts";
+import type { ReportedVersion, SoftwareEntry, SoftwareVersion, StoredVersion } from "./reported-rows/read.ts";
 import type { software } from "./tables.ts";
 import { keyOfVersion } from "./version-keys-job.ts";
 

@@ -6,7 +6,7 @@ import { hours } from "../../platform/core/clock.ts";
 import type { Job } from "../../platform/core/job.ts";
 import { isNull } from "../../platform/store/query.ts";
 import { versionKey } from "../../platform/versions/ordering.ts";
-import type { SoftwareVersion } from "./rows.ts";
+import type { SoftwareVersion } from "./reported-rows/read.ts";
 
 const BATCH_SIZE = 1_000;
 

@@ -6,7 +6,7 @@ import { emailsLimit } from "../../../../src/server/hosts/hosts/emails.ts";
 import { identifierLimit } from "../../../../src/server/hosts/hosts/identifier.ts";
 import { usersLimit } from "../../../../src/server/hosts/hosts/inventory/users.ts";
 import { DETAIL_PREFIX, storedText } from "../../../../src/server/platform/agent-protocol/rows.ts";
-import { softwarePath } from "../../../../src/server/software/software/rows.ts";
+import { softwarePath } from "../../../../src/server/software/software/reported-rows/read.ts";
 import { startApp, type TestApp } from "../../../support/app.ts";
 import { rulesEngines } from "../../../support/engines.ts";
 import { enroll, enrollment, makeSecret, throughApp } from "../agents.ts";

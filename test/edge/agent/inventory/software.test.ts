@@ -7,7 +7,7 @@ import {
   softwareKey,
   titleKey,
 } from "../../../../src/server/software/software/inventory.ts";
-import type { SoftwareVersion } from "../../../../src/server/software/software/rows.ts";
+import type { SoftwareVersion } from "../../../../src/server/software/software/reported-rows/read.ts";
 import { answers, answersOf, type Fixture } from "./fixture.ts";
 
 const platforms: Partial<Record<Fixture, string>> = {
