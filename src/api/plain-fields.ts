@@ -63,6 +63,14 @@ export const fieldNames = <F extends PlainFields>(fields: F): readonly (keyof F 
 export const schemasOf = <F extends PlainFields>(fields: F): { [K in keyof F]: F[K]["schema"] } =>
   mapped(fields, ({ schema }) => schema) as { [K in keyof F]: F[K]["schema"] };
 
+/** The schemas of requests in which null means that a field is left out. */
+export const nullishSchemasOf = <F extends PlainFields>(
+  fields: F,
+): { [K in keyof F]: z.ZodOptional<z.ZodNullable<F[K]["schema"]>> } =>
+  mapped(fields, ({ schema }) => schema.nullish()) as {
+    [K in keyof F]: z.ZodOptional<z.ZodNullable<F[K]["schema"]>>;
+  };
+
 /** The schemas of fields in forms, in which flags are texts. */
 export const formSchemasOf = <F extends PlainFields>(fields: F): { [K in keyof F]: F[K]["schema"] } =>
   mapped(fields, ({ kind, schema }) => (kind === "flag" ? QueryFlag.meta(schema.meta() ?? {}) : schema)) as {
@@ -89,12 +97,12 @@ export function pick<T extends object, const K extends keyof T>(source: T, names
   return picked;
 }
 
-/** The named properties that the object sets: those that are not undefined. */
+/** The named properties that the object sets: those that are neither undefined nor null. */
 export function pickSet<T extends object, const K extends keyof T>(
   source: T,
   names: readonly K[],
-): { [N in K]?: Exclude<T[N], undefined> } {
-  const picked: { [N in K]?: Exclude<T[N], undefined> } = {};
-  for (const name of names) if (source[name] !== undefined) picked[name] = source[name] as Exclude<T[K], undefined>;
+): { [N in K]?: NonNullable<T[N]> } {
+  const picked: { [N in K]?: NonNullable<T[N]> } = {};
+  for (const name of names) if (source[name] != null) picked[name] = source[name];
   return picked;
 }

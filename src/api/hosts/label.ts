@@ -1,5 +1,10 @@
 import { z } from "zod";
 import { Id, Timestamp } from "../fields.ts";
+import { plainText, schemasOf } from "../plain-fields.ts";
+
+export const labelFields = {
+  description: plainText(10_000, { summary: "Purpose of the label." }),
+};
 
 /** A label as shown in a host. */
 export const Label = z.object({
@@ -7,7 +12,7 @@ export const Label = z.object({
   created_at: Timestamp,
   updated_at: Timestamp,
   name: z.string(),
-  description: z.string(),
+  ...schemasOf(labelFields),
   query: z.string(),
   platform: z.string(),
   label_type: z.enum(["builtin", "regular"]),

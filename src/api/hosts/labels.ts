@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Empty, Id, IdParam, paging, QueryFlag, unchanged } from "../fields.ts";
-import { Label } from "./label.ts";
+import { nullishSchemasOf } from "../plain-fields.ts";
+import { Label, labelFields } from "./label.ts";
 
 /** Host attributes that criteria can test for equality. */
 export const labelVitals = ["end_user_idp_group", "end_user_idp_department"] as const;
@@ -33,7 +34,6 @@ export type LabelItem = z.infer<typeof LabelItem>;
 
 const HOSTS_MAX = 200_000;
 export const NAME_MAX = 255;
-const Description = z.string().max(10_000);
 const Query = z.string().max(100_000);
 const Platform = z.string().max(64);
 const HostIds = z.array(Id).max(HOSTS_MAX);
@@ -54,7 +54,7 @@ export type CriteriaInput = z.output<typeof CriteriaInput>;
 
 export const LabelBody = z.object({
   name: z.string().max(4 * NAME_MAX),
-  description: Description.nullish(),
+  ...nullishSchemasOf(labelFields),
   query: Query.nullish().meta({ description: "SQL; members are the hosts for which it returns a row" }),
   criteria: CriteriaInput.nullish(),
   hosts: Hosts.nullish(),
@@ -68,7 +68,7 @@ const LabelChanges = z.object({
     .string()
     .max(4 * NAME_MAX)
     .nullish(),
-  description: Description.nullish(),
+  ...nullishSchemasOf(labelFields),
   hosts: Hosts.nullish(),
   host_ids: HostIds.nullish(),
 });
@@ -83,7 +83,7 @@ export type LabelSpec = z.infer<typeof LabelSpec>;
 
 export const LabelSpecInput = z.object({
   name: z.string().max(4 * NAME_MAX),
-  description: Description.nullish(),
+  ...nullishSchemasOf(labelFields),
   query: Query.nullish(),
   platform: Platform.nullish(),
   label_type: z.enum(["builtin", "regular"]).nullish(),

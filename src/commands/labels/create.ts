@@ -1,9 +1,12 @@
 import * as Flags from "@oclif/core/flags";
+import { labelFields } from "../../api/hosts/label.ts";
 import { LabelItem, labelsApi } from "../../api/hosts/labels.ts";
+import { fieldNames } from "../../api/plain-fields.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { fieldsOfFlags, plainFlags } from "../../cli/plain-flags.ts";
 import { memberFields, memberFlags, tellUnknown } from "../../cli/topics/labels.ts";
 import { plural } from "../../text/plural.ts";
 
@@ -15,7 +18,7 @@ export default class LabelsCreate extends ClientCommand {
   static override endpoints = [labelsApi.create];
   static override flags = {
     name: Flags.string({ summary: "Name." }),
-    description: Flags.string({ summary: "Purpose of the label." }),
+    ...plainFlags(labelFields),
     query: Flags.string({ summary: "Hosts for which this query returns at least one row.", helpValue: "SQL" }),
     platform: Flags.string({ summary: "Run --query only on these platforms: darwin, windows, linux, ubuntu ..." }),
     where: Flags.string({ summary: "Hosts that this expression selects.", helpValue: "EXPRESSION" }),
@@ -41,10 +44,7 @@ export default class LabelsCreate extends ClientCommand {
     };
     const input: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
-      ...(flags.name === undefined ? {} : { name: flags.name }),
-      ...(flags.description === undefined ? {} : { description: flags.description }),
-      ...(flags.query === undefined ? {} : { query: flags.query }),
-      ...(flags.platform === undefined ? {} : { platform: flags.platform }),
+      ...fieldsOfFlags(flags, ["name", ...fieldNames(labelFields), "query", "platform"]),
       ...(Object.keys(criteria).length === 0 ? {} : { criteria }),
       ...(await memberFields(flags, (text) => this.host(text))),
     };

@@ -1,10 +1,13 @@
 import * as Flags from "@oclif/core/flags";
+import { labelFields } from "../../api/hosts/label.ts";
 import { LabelItem, labelsApi } from "../../api/hosts/labels.ts";
+import { fieldNames } from "../../api/plain-fields.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { usage } from "../../cli/errors.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
+import { fieldsOfFlags, plainFlags } from "../../cli/plain-flags.ts";
 import { memberFields, memberFlags, tellUnknown } from "../../cli/topics/labels.ts";
 
 export default class LabelsUpdate extends ClientCommand {
@@ -16,7 +19,7 @@ export default class LabelsUpdate extends ClientCommand {
   static override args = { label: args.label };
   static override flags = {
     name: Flags.string({ summary: "New name." }),
-    description: Flags.string({ summary: "Purpose of the label." }),
+    ...plainFlags(labelFields),
     ...memberFlags,
     ...inputFlag,
     ...dryRunFlag,
@@ -30,8 +33,7 @@ export default class LabelsUpdate extends ClientCommand {
     const { args, flags } = await this.parse(LabelsUpdate);
     const body: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
-      ...(flags.name === undefined ? {} : { name: flags.name }),
-      ...(flags.description === undefined ? {} : { description: flags.description }),
+      ...fieldsOfFlags(flags, ["name", ...fieldNames(labelFields)]),
       ...(await memberFields(flags, (text) => this.host(text))),
     };
     if (Object.keys(body).length === 0)

@@ -1,14 +1,16 @@
 // Labels.
 import { z } from "zod";
 import { compareHosts } from "../../api/edge/configuration.ts";
+import { labelFields } from "../../api/hosts/label.ts";
 import { CUSTOM_VITAL, type LabelCriteria, labelVitals } from "../../api/hosts/labels.ts";
+import { fallbacksOf } from "../../api/plain-fields.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Current } from "../desired/current.ts";
 import type { PlacedItem } from "../files/collect.ts";
 import type { Place, Problems } from "../files/problems.ts";
 import { anyOf } from "../plan/activities.ts";
 import type { Json, Thing } from "../plan/diff.ts";
-import { choice, name, text } from "../schema/fields.ts";
+import { choice, name, plainFields, text } from "../schema/fields.ts";
 import type { Kind } from "./kind.ts";
 
 const Criteria = z
@@ -41,7 +43,7 @@ const Criteria = z
 export const LabelFile = z
   .strictObject({
     name,
-    description: text(10_000),
+    ...plainFields(labelFields),
     platform: text(64).transform((input) => input.trim()),
     label_membership_type: choice(["dynamic", "manual", "host_vitals"], "dynamic"),
     query: text(100_000),
@@ -133,7 +135,7 @@ export const label: Kind<LabelFile> = {
     labelFields: [],
     ignoredInDocuments: ["id", "label_type"],
     defaults: {
-      description: "",
+      ...fallbacksOf(labelFields),
       platform: "",
       label_membership_type: "dynamic",
       query: "",

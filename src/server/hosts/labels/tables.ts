@@ -1,4 +1,6 @@
+import { labelFields } from "../../../api/hosts/label.ts";
 import type { LabelCriteria } from "../../../api/hosts/labels.ts";
+import { plainColumns } from "../../platform/store/plain-columns.ts";
 import { id, int, json, ref, table, text, time } from "../../platform/store/table.ts";
 
 declare module "../../platform/core/tables.ts" {
@@ -14,7 +16,7 @@ export const labels = table("labels", {
   updated_at: time(),
   author_id: ref("users").nullable(),
   name: text().unique().search(),
-  description: text().default(""),
+  ...plainColumns(labelFields),
   query: text().default(""),
   /** Empty means every platform. */
   platform: text().default(""),

@@ -1,7 +1,11 @@
+import { labelFields } from "../../../api/hosts/label.ts";
 import type { LabelItem, LabelSpec } from "../../../api/hosts/labels.ts";
+import { fieldNames, pick } from "../../../api/plain-fields.ts";
 import type { RowOf } from "../../platform/store/table.ts";
 import type { ShownErrors } from "../query-errors/errors.ts";
 import type { labels } from "./tables.ts";
+
+const plainNames = fieldNames(labelFields);
 
 export type LabelRow = RowOf<typeof labels>;
 
@@ -23,11 +27,11 @@ export function labelOnWire(
 }
 
 export function specOf(row: LabelRow, hosts: LabelSpec["hosts"] | undefined): LabelSpec {
-  const { id, name, description, query, platform, label_type, label_membership_type, criteria } = row;
+  const { id, name, query, platform, label_type, label_membership_type, criteria } = row;
   return {
     id,
     name,
-    description,
+    ...pick(row, plainNames),
     query,
     platform,
     label_type,

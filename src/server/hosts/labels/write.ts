@@ -1,5 +1,6 @@
 // Writes and deletes labels and their members in the caller's transaction.
 
+import type { labelFields } from "../../../api/hosts/label.ts";
 import { recordActivities } from "../../platform/activities/record.ts";
 import { parts } from "../../platform/core/concurrency/parts.ts";
 import type { Context } from "../../platform/core/context.ts";
@@ -20,7 +21,7 @@ export const LABELS_LOCK = "labels";
 
 export type LabelColumns = Pick<
   LabelRow,
-  "name" | "description" | "query" | "platform" | "label_membership_type" | "criteria"
+  keyof typeof labelFields | "name" | "query" | "platform" | "label_membership_type" | "criteria"
 >;
 
 export interface LabelWrite {

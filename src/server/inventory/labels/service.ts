@@ -1,5 +1,7 @@
 import type { z } from "zod";
+import { labelFields } from "../../../api/hosts/label.ts";
 import type { LabelBody, LabelItem, labelsApi } from "../../../api/hosts/labels.ts";
+import { fieldNames, pickSet } from "../../../api/plain-fields.ts";
 import { labelCounts } from "../../hosts/labels/counts.ts";
 import { checkCustomVital } from "../../hosts/labels/custom-vitals.ts";
 import { checkUnused } from "../../hosts/labels/label-uses.ts";
@@ -28,6 +30,8 @@ import { visible } from "../../platform/core/security/access.ts";
 import { eq, everything } from "../../platform/store/query.ts";
 import { ReferenceViolation } from "../../platform/store/store.ts";
 import { checkCriteria, findMembers } from "./criteria.ts";
+
+const plainNames = fieldNames(labelFields);
 
 type List = z.output<(typeof labelsApi)["list"]["query"]>;
 
@@ -99,7 +103,7 @@ export async function createLabel(ctx: Context, input: LabelBody): Promise<{ lab
         updated_at: now,
         author_id: ctx.user.kind === "user" ? ctx.user.id : null,
         name,
-        description: input.description ?? "",
+        ...pickSet(input, plainNames),
         query,
         platform,
         label_type: "regular",
@@ -139,7 +143,7 @@ export async function modifyLabel(
       const isThere = await updateLabel(store, id, {
         name,
         updated_at: ctx.clock.iso(),
-        description: change.description ?? undefined,
+        ...pickSet(change, plainNames),
       });
       if (!isThere) throw notFound("label", id);
       if (members) await replaceMembers(inside, id, members);

@@ -1,11 +1,14 @@
 // Labels as configuration: exported as a whole, and applied by name in one transaction.
 
-import type { LabelCriteria, LabelSpec, LabelSpecInput } from "../../../api/hosts/labels.ts";
+import { labelFields } from "../../../api/hosts/label.ts";
+import type { LabelSpec, LabelSpecInput } from "../../../api/hosts/labels.ts";
+import { fallbacksOf, fieldNames, pickSet } from "../../../api/plain-fields.ts";
 import { hostsNamed } from "../../hosts/hosts/named.ts";
 import { againWithoutGone, idsOfHosts, memberIds } from "../../hosts/labels/members.ts";
 import { checkLabelName, isReserved, labelName } from "../../hosts/labels/names.ts";
 import { authorizeLabel, checkPlatform, checkQuery, nameTaken } from "../../hosts/labels/rules.ts";
 import { type LabelRow, specOf } from "../../hosts/labels/wire.ts";
+import type { LabelColumns } from "../../hosts/labels/write.ts";
 import { parts } from "../../platform/core/concurrency/parts.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { invalid } from "../../platform/core/errors.ts";
@@ -14,15 +17,11 @@ import { checkCriteria } from "./criteria.ts";
 import { keepLabels } from "./keep.ts";
 import { changingLabels, labelNamed } from "./service.ts";
 
+const plainNames = fieldNames(labelFields);
+
 /** A checked spec. */
-interface DesiredLabel {
+interface DesiredLabel extends Readonly<LabelColumns> {
   readonly at: string;
-  readonly name: string;
-  readonly description: string;
-  readonly query: string;
-  readonly platform: string;
-  readonly label_membership_type: LabelRow["label_membership_type"];
-  readonly criteria: LabelCriteria | null;
   /** Undefined: the members do not change. */
   readonly hosts: readonly (string | number)[] | undefined;
 }
@@ -55,7 +54,7 @@ function checkSame(stored: LabelRow | undefined, spec: LabelSpecInput, at: strin
     (spec.label_membership_type ?? "dynamic") === stored.label_membership_type &&
     (spec.query ?? "") === stored.query &&
     (spec.platform ?? "") === stored.platform &&
-    (spec.description ?? "") === stored.description &&
+    plainNames.every((field) => (spec[field] ?? labelFields[field].fallback) === stored[field]) &&
     !spec.criteria &&
     !spec.hosts?.length;
   if (!isSame) throw invalid(`${at}.name`, `${JSON.stringify(spec.name)} is a built-in label: it cannot be changed`);
@@ -78,7 +77,8 @@ export function checkSpec(ctx: Pick<Context, "clock">, spec: LabelSpecInput, at:
   return {
     at,
     name,
-    description: spec.description ?? "",
+    ...fallbacksOf(labelFields),
+    ...pickSet(spec, plainNames),
     query,
     platform: checkPlatform(spec.platform, `${at}.platform`),
     label_membership_type: type,

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { compareHosts } from "../../../../../api/edge/configuration.ts";
+import { labelFields } from "../../../../../api/hosts/label.ts";
 import { LabelSpecInput } from "../../../../../api/hosts/labels.ts";
+import { fieldNames, pick } from "../../../../../api/plain-fields.ts";
 import { labelName } from "../../../../hosts/labels/names.ts";
 import type { LabelColumns } from "../../../../hosts/labels/write.ts";
 import { checkSpec } from "../../../../inventory/labels/spec.ts";
@@ -22,10 +24,10 @@ export const labelThings = (hosts: ReadonlyMap<number, readonly HostName[]> | nu
     : [];
 
 export const labelValue = (
-  { description, platform, label_membership_type, query, criteria }: Omit<LabelColumns, "name">,
+  { label_membership_type, query, platform, criteria, ...columns }: Omit<LabelColumns, "name">,
   hosts: readonly HostName[],
 ) => ({
-  description,
+  ...pick(columns, fieldNames(labelFields)),
   platform,
   label_membership_type,
   query,
