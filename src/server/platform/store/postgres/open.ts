@@ -7,7 +7,9 @@ import type { Table } from "../table.ts";
 import { postgresAdmin } from "./admin.ts";
 import { layoutsByName, PgCollection } from "./collections.ts";
 import { Candidacy } from "./connection/lead.ts";
+import type { RunnerContext } from "./connection/lease.ts";
 import { Listening } from "./connection/listen.ts";
+import { type Message, notifying, sealed } from "./connection/messages.ts";
 import { connectClient, createPool, destroy, type PoolLog, StatementNames } from "./connection/pool.ts";
 import { lockNumber, poolRunner, type Runner, readTogether, transaction } from "./connection/runner.ts";
 import { probeOf, Watchdog } from "./connection/watchdog.ts";
@@ -16,8 +18,8 @@ import { Layout } from "./layout.ts";
 import { checkKey, checkVersion, create, migrate, requireCurrent } from "./migrate.ts";
 import { migrations } from "./migrations/index.ts";
 import type { Migration } from "./migrations/migration.ts";
+import type { LayoutOf } from "./predicate.ts";
 import { constraintsOf } from "./schema.ts";
-import { list, sql, textOf } from "./sql.ts";
 
 export interface PostgresOptions<S extends Tables> {
   readonly tables: S;
@@ -42,7 +44,6 @@ export interface PostgresOptions<S extends Tables> {
 }
 
 const CHECK_LIMIT_MS = 2_000;
-const PAYLOAD_LIMIT = 7_000;
 
 /**
  * A call that fails with `StoreUnavailable` stored nothing, with one exception that no database can avoid: if the
@@ -50,100 +51,146 @@ const PAYLOAD_LIMIT = 7_000;
  * check first.
  */
 export async function openPostgres<S extends Tables>(options: PostgresOptions<S>): Promise<Store<S>> {
-  const { tables, url, cipher, log } = options;
   await prepare(options);
+  return new PostgresEngine(options).open();
+}
 
-  const watchdog = new Watchdog(probeOf(url), log);
-  const pool = createPool({ url, poolSize: options.poolSize ?? 10, log, waitMs: options.waitMs, watchdog });
-  const names = new StatementNames();
-  const context = { pool, watchdog, names, constraints: constraintsOf(tables) };
-  const layouts = Object.fromEntries(
-    Object.entries(tables).map(([key, table]) => [key, new Layout(table as Table, cipher)]),
-  );
-  const layoutOf = layoutsByName(layouts);
-  const on = lazyCollections(tables, (key, runner: Runner) => new PgCollection(layouts[key]!, layoutOf, runner));
-  const runner = poolRunner(context);
-  const listening = new Listening(url, log, watchdog);
-  const candidacies = new Set<Candidacy>();
-  let closing: Promise<void> | undefined;
+class PostgresEngine<S extends Tables> {
+  readonly #options: PostgresOptions<S>;
+  readonly #watchdog: Watchdog;
+  readonly #context: RunnerContext;
+  readonly #layouts: Readonly<Record<string, Layout>>;
+  readonly #layoutOf: LayoutOf;
+  readonly #collections: (runner: Runner) => Collections<S>;
+  readonly #runner: Runner;
+  readonly #listening: Listening;
+  readonly #candidacies = new Set<Candidacy>();
+  #closing: Promise<void> | undefined;
 
-  const tx = async <R>(
-    work: (store: Tx<S>) => Promise<R>,
-    { lock, snapshot, failFast }: TxOptions = {},
-  ): Promise<R> => {
+  constructor(options: PostgresOptions<S>) {
+    const { tables, url, cipher, log, poolSize = 10, waitMs } = options;
+    const watchdog = new Watchdog(probeOf(url), log);
+    const pool = createPool({ url, poolSize, log, waitMs, watchdog });
+    const layouts = Object.fromEntries(
+      Object.entries(tables).map(([key, table]) => [key, new Layout(table as Table, cipher)]),
+    );
+    const layoutOf = layoutsByName(layouts);
+    this.#layoutOf = layoutOf;
+    this.#options = options;
+    this.#watchdog = watchdog;
+    this.#context = { pool, watchdog, names: new StatementNames(), constraints: constraintsOf(tables) };
+    this.#layouts = layouts;
+    this.#collections = lazyCollections(
+      tables,
+      (key, runner: Runner) => new PgCollection(layouts[key]!, layoutOf, runner),
+    );
+    this.#runner = poolRunner(this.#context);
+    this.#listening = new Listening(url, log, watchdog);
+  }
+
+  open(): WithAdmin<S> {
+    const { tables } = this.#options;
+    const members = {
+      engine: "postgres" as const,
+      tables,
+      tx: <R>(work: (store: Tx<S>) => Promise<R>, options?: TxOptions) => this.#tx(work, options),
+      readTogether: <R>(work: (store: Collections<S>) => Promise<R>) =>
+        readTogether(this.#context, (together) => work(this.#collections(together))),
+      notify: (channel: string, payload: string) => this.#notify(channel, payload),
+      listen: (channel: string, onMessage: (payload: string) => void, onReset?: () => void) =>
+        this.#listen(channel, onMessage, onReset),
+      lead: (name: string, onElected: (lost: AbortSignal) => Promise<void>) => this.#lead(name, onElected),
+      check: () => this.#check(),
+      stats: () => this.#stats(),
+      close: () => {
+        this.#closing ??= this.#close();
+        return this.#closing;
+      },
+      [admin]: postgresAdmin({
+        context: this.#context,
+        tables,
+        layouts: this.#layouts,
+        layoutOf: this.#layoutOf,
+        on: this.#collections,
+      }),
+    };
+    this.#watchdog.start();
+    return Object.assign(this.#collections(this.#runner), members);
+  }
+
+  async #tx<R>(work: (store: Tx<S>) => Promise<R>, options: TxOptions = {}): Promise<R> {
+    const { lock, snapshot, failFast } = options;
+    const listening = this.#listening;
     let sent: Message[] = [];
     const result = await transaction(
-      context,
+      this.#context,
       async (inner, beforeCommit) => {
         const messages: Message[] = [];
-        let ended = false;
+        let hasEnded = false;
         const value = await work(
-          inTransaction(on(inner), inner, async (channel, payload) => {
-            if (ended) throw new Error("the transaction has ended: await its messages");
+          inTransaction(this.#collections(inner), inner, async (channel, payload) => {
+            if (hasEnded) throw new Error("the transaction has ended: await its messages");
             messages.push(sealed(listening, channel, payload));
           }),
         );
-        ended = true;
+        hasEnded = true;
         if (messages.length > 0) beforeCommit(notifying(messages));
         sent = messages;
         return value;
       },
       { lock, failFast, ...(snapshot ? { snapshot } : {}) },
     );
-    for (const { channel, sealed } of sent) listening.deliver(channel, sealed);
+    for (const message of sent) listening.deliver(message.channel, message.sealed);
     return result;
-  };
+  }
 
-  const store: WithAdmin<S> = Object.assign(on(runner), {
-    engine: "postgres" as const,
-    tables,
-    tx,
-    readTogether: <R>(work: (store: Collections<S>) => Promise<R>) =>
-      readTogether(context, (together) => work(on(together))),
-    async notify(channel: string, payload: string) {
-      const message = sealed(listening, channel, payload);
-      await runner.read({ text: "SELECT pg_notify($1, $2)", values: [message.channel, message.sealed] });
-      listening.deliver(channel, message.sealed);
-    },
-    listen: (channel: string, onMessage: (payload: string) => void, onReset?: () => void) =>
-      listening.listen(channel, onMessage, onReset).catch((error) => {
-        throw translate(error, context.constraints);
-      }),
-    async lead(name: string, onElected: (lost: AbortSignal) => Promise<void>) {
-      const candidacy = new Candidacy({ url, name, log, everyMs: options.leadEveryMs ?? 3_000, watchdog }, onElected);
-      candidacies.add(candidacy);
-      return async () => {
-        candidacies.delete(candidacy);
-        await candidacy.stop();
-      };
-    },
-    async check() {
-      const late = new Promise<never>((_, failed) =>
-        setTimeout(() => failed(new StoreUnavailable("the database did not answer in time")), CHECK_LIMIT_MS).unref(),
-      );
-      await Promise.race([runner.read({ text: "SELECT 1 AS one", values: [] }), late]);
-    },
-    stats: () => ({
+  async #notify(channel: string, payload: string): Promise<void> {
+    const message = sealed(this.#listening, channel, payload);
+    await this.#runner.read({ text: "SELECT pg_notify($1, $2)", values: [message.channel, message.sealed] });
+    this.#listening.deliver(channel, message.sealed);
+  }
+
+  #listen(channel: string, onMessage: (payload: string) => void, onReset?: () => void): Promise<() => Promise<void>> {
+    return this.#listening.listen(channel, onMessage, onReset).catch((error) => {
+      throw translate(error, this.#context.constraints);
+    });
+  }
+
+  async #lead(name: string, onElected: (lost: AbortSignal) => Promise<void>): Promise<() => Promise<void>> {
+    const { url, log, leadEveryMs: everyMs = 3_000 } = this.#options;
+    const candidacy = new Candidacy({ url, name, log, everyMs, watchdog: this.#watchdog }, onElected);
+    this.#candidacies.add(candidacy);
+    return async () => {
+      this.#candidacies.delete(candidacy);
+      await candidacy.stop();
+    };
+  }
+
+  async #check(): Promise<void> {
+    const late = new Promise<never>((_, failed) =>
+      setTimeout(() => failed(new StoreUnavailable("the database did not answer in time")), CHECK_LIMIT_MS).unref(),
+    );
+    await Promise.race([this.#runner.read({ text: "SELECT 1 AS one", values: [] }), late]);
+  }
+
+  #stats(): Record<string, number> {
+    const { pool, names } = this.#context;
+    return {
       pool_size: pool.totalCount,
       pool_idle: pool.idleCount,
       pool_waiting: pool.waitingCount,
       prepared_statements: names.size,
-      unreachable: watchdog.silent ? 1 : 0,
-      outages: watchdog.outages,
-    }),
-    close() {
-      closing ??= (async () => {
-        await Promise.all([...candidacies].map((candidacy) => candidacy.stop()));
-        listening.close();
-        await pool.end();
-        watchdog.close();
-      })();
-      return closing;
-    },
-    [admin]: postgresAdmin({ context, tables, layouts, layoutOf, on }),
-  });
-  watchdog.start();
-  return store;
+      unreachable: this.#watchdog.silent ? 1 : 0,
+      outages: this.#watchdog.outages,
+    };
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#candidacies].map((candidacy) => candidacy.stop()));
+    this.#listening.close();
+    await this.#context.pool.end();
+    this.#watchdog.close();
+  }
 }
 
 /** Checks (and creates) version, schema and key on a separate connection before the pool is used. */
@@ -173,26 +220,6 @@ async function prepare<S extends Tables>(options: PostgresOptions<S>): Promise<v
   } finally {
     if (client) destroy(client);
   }
-}
-
-interface Message {
-  readonly channel: string;
-  readonly sealed: string;
-}
-
-function sealed(listening: Listening, channel: string, payload: string): Message {
-  if (Buffer.byteLength(payload) > PAYLOAD_LIMIT) throw new Error(`a message can have at most ${PAYLOAD_LIMIT} bytes`);
-  return { channel, sealed: listening.seal(payload) };
-}
-
-/** Postgres delivers the messages of a transaction when it commits. */
-function notifying(messages: readonly Message[]): string {
-  const rows = messages.map(
-    ({ channel, sealed }, place) => sql`(${sql.lit(place)}, ${sql.lit(channel)}, ${sql.lit(sealed)})`,
-  );
-  return textOf(
-    sql`SELECT pg_notify(m.channel, m.payload) FROM (VALUES ${list(rows)}) AS m(place, channel, payload) ORDER BY m.place`,
-  );
 }
 
 function inTransaction<S extends Tables>(
