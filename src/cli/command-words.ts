@@ -9,7 +9,7 @@ const AT_COLUMN = /^Invalid (\w+): column (\d+): (.*)$/s;
 /** The server's message about SQL that cannot be parsed. */
 const OF_SQL = /\bthe SQL is not valid (?:in line (\d+),|at) column (\d+): (.*)\. Correct it and try again\.$/s;
 /** How much of a long expression is shown on each side of the mistake. */
-const CONTEXT = 40;
+const CONTEXT_LENGTH = 40;
 
 export const flagOf = (field: string): string => field.replaceAll("_", "-");
 
@@ -95,8 +95,8 @@ export function pointAt(expression: string, column: number): string {
   const at = Math.min(column - 1, letters.length);
   const lineStart = letters.lastIndexOf("\n", at - 1) + 1;
   const lineEnd = letters.indexOf("\n", at);
-  const from = Math.max(lineStart, at - CONTEXT);
-  const to = Math.min(lineEnd === -1 ? letters.length : lineEnd, at + CONTEXT);
+  const from = Math.max(lineStart, at - CONTEXT_LENGTH);
+  const to = Math.min(lineEnd === -1 ? letters.length : lineEnd, at + CONTEXT_LENGTH);
   const before = `${from > lineStart ? "…" : ""}${printable(letters.slice(from, at).join(""))}`;
   const after = printable(letters.slice(at, to).join(""));
   return `  ${before}${after}\n  ${" ".repeat([...before].length)}^`;

@@ -6,7 +6,7 @@ import * as Flags from "@oclif/core/flags";
 import { printable } from "../text/printable.ts";
 import type { ClientCommand } from "./client-command.ts";
 import { failed } from "./errors.ts";
-import { fetchFrom, look, type Open, openPartial, type Remote } from "./files/resumable.ts";
+import { fetchFrom, fetchRemote, type Open, openPartial, type Remote } from "./files/resumable.ts";
 import { bar, sizeText, transferText } from "./output/size.ts";
 
 export const downloadFlags = (name: string) => ({
@@ -25,7 +25,7 @@ export async function downloadFile(
   what: string,
   { out, force }: { out?: string | undefined; force: boolean },
 ) {
-  const remote = await look(ask);
+  const remote = await fetchRemote(ask);
   const hash = remote.sha256 === null ? null : createHash("sha256");
   if (out === "-") {
     await fetchRest(command, ask, remote, 0, hash, (bytes) => command.io.outBytes(bytes));

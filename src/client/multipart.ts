@@ -6,7 +6,7 @@ import type { UploadBody } from "./transport.ts";
 
 const encoder = new TextEncoder();
 /** Larger files are uploaded in pieces: nginx accepts requests of up to 1 MiB unless it is configured otherwise. */
-const LARGE = 768 * 1024;
+const MAX_WHOLE_BYTES = 768 * 1024;
 
 /** The form, after its large files were uploaded in pieces; a request then only refers to them. */
 export async function formBody(
@@ -27,7 +27,7 @@ function isLarge({ files }: Multipart, field: string, value: unknown): boolean {
   if (part === undefined || part.isList || typeof value !== "object" || value === null) return false;
   const { size, canRepeat } = value as UploadSource;
   // What is too large is refused at once, when the server has received a little more than the limit.
-  return canRepeat && size !== null && size > LARGE && size <= part.limit;
+  return canRepeat && size !== null && size > MAX_WHOLE_BYTES && size <= part.limit;
 }
 
 /**

@@ -27,7 +27,7 @@ const PIECE_MIN = 900 * 1024;
 /** The size of the last piece, if it is sent with a digest. */
 const LAST_PIECE = 512 * 1024;
 /** Attempts without a single byte of progress. */
-const TRIES = 9;
+const MAX_TRIES = 9;
 /** A connection counts as broken if it takes no byte for this long. */
 const SILENCE_MS = 60_000;
 
@@ -97,7 +97,7 @@ async function inPieces(
       const isTooLarge = error instanceof ApiCallError && error.status === 413 && last > PIECE_MIN;
       if (isTooLarge) sendLess();
       const why = isTooLarge ? "a proxy refused the size of the request" : passing(error);
-      if (why === null || ++failures >= TRIES) throw error;
+      if (why === null || ++failures >= MAX_TRIES) throw error;
       // A smaller piece need not wait.
       await retry(`${why} after ${received} of ${size} bytes`, isTooLarge ? 0 : failures);
       isKnown = false;

@@ -13,7 +13,7 @@ import { planJson, renderChange } from "../gitops/plan/render.ts";
 import { printable } from "../text/printable.ts";
 
 /** Maximum number of feed entries to search, from the newest: older entries hardly help. */
-const MOST = 10_000;
+const MAX_ACTIVITIES = 10_000;
 
 export default class Drift extends ClientCommand {
   static override summary = "Show differences between the server and the files, and who made them.";
@@ -45,7 +45,7 @@ export default class Drift extends ClientCommand {
     if (types.length === 0) return [];
     const query = { activity_type: types.join(","), order_key: "created_at", order_direction: "desc" } as const;
     try {
-      const { rows } = await (await this.client()).all(activitiesApi.list, { query }, "activities", MOST);
+      const { rows } = await (await this.client()).all(activitiesApi.list, { query }, "activities", MAX_ACTIVITIES);
       return rows;
     } catch (error) {
       // Users with roles on teams only cannot read the feed.

@@ -36,7 +36,7 @@ export async function codeFromBrowser({ serverUrl, note, browse, signal, timeout
   const delivered = new Promise<Answer>((resolve) => {
     deliver = resolve;
   });
-  const server = createServer((request, reply) => take(request, reply, state, deliver));
+  const server = createServer((request, reply) => receiveAnswer(request, reply, state, deliver));
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
   const ended = new AbortController();
   try {
@@ -78,7 +78,12 @@ function late(timeout: number, signal: AbortSignal): Promise<never> {
  * Accepts only requests with our state, which only the browser that started here has; pages and programs cannot guess
  * it.
  */
-function take(request: IncomingMessage, reply: ServerResponse, state: string, deliver: (answer: Answer) => void): void {
+function receiveAnswer(
+  request: IncomingMessage,
+  reply: ServerResponse,
+  state: string,
+  deliver: (answer: Answer) => void,
+): void {
   const url = new URL(request.url ?? "/", "http://127.0.0.1");
   const code = url.searchParams.get("code") ?? "";
   const isOurs = request.method === "GET" && url.pathname === "/" && same(url.searchParams.get("state") ?? "", state);

@@ -7,7 +7,7 @@ import { type CachedValues, CompletionCache, type CompletionRow } from "./cache.
 /** Time limit for completion: the user waits at the prompt. */
 const PATIENCE_MS = 1000;
 /** Maximum number of rows in one request. */
-const MOST = 200;
+const MAX_ROWS = 200;
 
 interface Kind {
   /** The request path; `start` is the text typed so far. */
@@ -29,7 +29,7 @@ const kinds = {
     list: "hosts",
     row: ({ hostname, platform, id }) => ({ value: hostname, about: platform, id }),
   },
-  team: { path: () => `/teams?per_page=${MOST}`, searches: false, list: "teams", row: named },
+  team: { path: () => `/teams?per_page=${MAX_ROWS}`, searches: false, list: "teams", row: named },
   label: {
     path: () => "/labels/summary",
     searches: false,
@@ -163,7 +163,7 @@ class ServerValues {
     if (reply.status !== 200) return [];
     const body = JSON.parse(text) as Record<string, unknown>;
     const rows = Array.isArray(body[kind.list]) ? (body[kind.list] as Record<string, unknown>[]) : [];
-    return rows.slice(0, MOST).map((row) => {
+    return rows.slice(0, MAX_ROWS).map((row) => {
       const { value, about, id } = kind.row(row);
       return { value: textOf(value), about: textOf(about).slice(0, 80), id: Number(id) };
     });

@@ -28,14 +28,14 @@ export interface Waiting {
   note(message: string): void;
 }
 
-const TRIES = 5;
+const MAX_TRIES = 5;
 /** A connection counts as broken if no byte arrives for this long. */
 const SILENCE_MS = 60_000;
 /** Number of bytes at the beginning and at the end of an existing file that are compared with the server's. */
-const COMPARED = 64 * 1024;
+const COMPARED_BYTES = 64 * 1024;
 
 /** Fetches size, ETag and name of the download. */
-export async function look(ask: Open): Promise<Remote> {
+export async function fetchRemote(ask: Open): Promise<Remote> {
   const { signal } = new AbortController();
   const { status, headers, body } = await ask({ range: "bytes=0-0" }, signal).catch((error: unknown) => {
     // An empty content has no first byte.
@@ -90,7 +90,7 @@ export async function fetchFrom(
       // A retry does not help after a refusal by the server or a failed write.
       if (taking || error instanceof CliError || error instanceof ApiCallError) throw error;
       failures = at > before ? 1 : failures + 1;
-      if (failures >= TRIES) throw error;
+      if (failures >= MAX_TRIES) throw error;
       const ms = 500 * 2 ** failures;
       note(`the connection was lost after ${at} of ${size} bytes; retrying in ${ms / 1000} s`);
       await sleep(ms);
@@ -138,8 +138,8 @@ export async function openPartial(
  * the end of an archive may be nothing but padding, while its beginning contains the names of its files.
  */
 async function agrees(file: FileHandle, size: number, ask: Open, remote: Remote): Promise<boolean> {
-  const tail = Math.max(0, size - COMPARED);
-  const parts: [number, number][] = [[0, Math.min(size, COMPARED)]];
+  const tail = Math.max(0, size - COMPARED_BYTES);
+  const parts: [number, number][] = [[0, Math.min(size, COMPARED_BYTES)]];
   if (tail > 0) parts.push([tail, size]);
   for (const [from, to] of parts) if (to > from && !(await agreesAt(file, from, to, ask, remote))) return false;
   return true;

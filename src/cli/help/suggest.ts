@@ -96,7 +96,7 @@ function onlyEnding(commandNames: ReadonlySet<string>, words: string): string | 
 const pluralsOf = (word: string): readonly string[] => [word, `${word}s`, `${word.replace(/y$/, "ie")}s`];
 
 /** Words that are wrong by so many letters are other words. */
-const TYPOS = 2;
+const MAX_TYPOS = 2;
 /** Verbs of commands that change nothing. */
 const reading = /(?:^| )(?:list|get|show|status|search|report|count|follow|history|versions|view|diff)$/;
 
@@ -108,7 +108,7 @@ export function nearCommand(words: readonly string[], commandNames: readonly str
   for (let count = words.length; count > 0; count--) {
     const typed = words.slice(0, count);
     let best: string | undefined;
-    let bestDistance = TYPOS + 1;
+    let bestDistance = MAX_TYPOS + 1;
     for (const name of commandNames) {
       const distance = distanceOf(typed, name.split(" "), reading.test(name));
       if (distance < bestDistance) {
@@ -128,7 +128,7 @@ function distanceOf(typed: readonly string[], nameWords: readonly string[], mayB
     const typos = editDistance(word.toLowerCase(), nameWords[i]!);
     const isBeginning = mayBegin && word.length >= 3 && nameWords[i]!.startsWith(word);
     // Two letters are most of a short word.
-    if (!isBeginning && typos > (word.length < 4 ? 1 : TYPOS)) return Number.POSITIVE_INFINITY;
+    if (!isBeginning && typos > (word.length < 4 ? 1 : MAX_TYPOS)) return Number.POSITIVE_INFINITY;
     sum += isBeginning ? Math.min(1, typos) : typos;
   }
   return sum;

@@ -6,11 +6,12 @@ import { usage } from "../errors.ts";
 export type Select = (whole: string) => string;
 
 /** Maximum length of an expression. Expressions are typed by hand, so a longer one is a mistake. */
-const LONGEST = 10_000;
+const MAX_EXPRESSION_LENGTH = 10_000;
 
 /** Compiles the expression, so that a syntax error is reported before any request. */
 export async function compileJq(expression: string, compact: boolean): Promise<Select> {
-  if (expression.length > LONGEST) throw usage(`--jq: the expression is longer than ${LONGEST} characters`);
+  if (expression.length > MAX_EXPRESSION_LENGTH)
+    throw usage(`--jq: the expression is longer than ${MAX_EXPRESSION_LENGTH} characters`);
   const { loadJq } = await import("jq-wasm");
   const jq = await loadJq();
   // jq would read a leading dash as one of its own flags.

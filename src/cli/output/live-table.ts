@@ -5,8 +5,8 @@ import { cut, fitColumns, widthOf } from "./table.ts";
 import { cell } from "./text.ts";
 
 const GAP = "  ";
-const NARROWEST = 8;
-const WIDEST = 40;
+const MIN_COLUMN_WIDTH = 8;
+const MAX_COLUMN_WIDTH = 40;
 
 interface Place {
   readonly key: string;
@@ -51,7 +51,7 @@ export class LiveTable {
     this.#columnKeys = new Set(keys);
     const natural = keys.map((key) => {
       const cells = rows.slice(0, 100).map((row) => [...shown(row, key)].length);
-      return Math.min(WIDEST, Math.max(NARROWEST, [...key].length, ...cells));
+      return Math.min(MAX_COLUMN_WIDTH, Math.max(MIN_COLUMN_WIDTH, [...key].length, ...cells));
     });
     const fitting = fitColumns(
       keys.map(() => ({ required: true })),
@@ -65,7 +65,7 @@ export class LiveTable {
     const more = Math.max(0, Math.floor((this.#width - used) / Math.max(1, fitting.length)));
     this.#places = fitting.map(({ at, width }) => ({
       key: keys[at]!,
-      width: at === keys.length - 1 ? this.#width : Math.max(width, Math.min(WIDEST, width + more)),
+      width: at === keys.length - 1 ? this.#width : Math.max(width, Math.min(MAX_COLUMN_WIDTH, width + more)),
     }));
     if (this.#header)
       this.#print(

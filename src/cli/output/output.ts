@@ -49,18 +49,18 @@ export interface View {
 }
 
 /** More valid fields are not listed in an error. */
-const LISTED = 12;
+const MAX_LISTED_FIELDS = 12;
 
 /** The valid fields that resemble the unknown one, or all if they are few. */
 function validFields(unknown: string, valid: readonly string[]): string {
-  if (valid.length <= LISTED) return `Fields: ${valid.join(", ")}`;
+  if (valid.length <= MAX_LISTED_FIELDS) return `Fields: ${valid.join(", ")}`;
   const end = unknown.split(".").at(-1)!.toLowerCase();
   const distance = (field: string) =>
     field.includes(end) ? 0 : Math.min(...[field, ...field.split(/[._]/)].map((word) => editDistance(end, word)));
   const near = valid
     .map((field) => ({ field, distance: distance(field) }))
     .sort((a, b) => a.distance - b.distance)
-    .slice(0, LISTED / 2)
+    .slice(0, MAX_LISTED_FIELDS / 2)
     .map(({ field }) => field);
   return `Fields like it: ${near.join(", ")}. \`svc explain RESOURCE\` lists all ${valid.length} fields, such as \`svc explain hosts\`.`;
 }

@@ -38,7 +38,7 @@ export interface TableOptions {
 
 const gap = "  ";
 /** Minimum width of a truncated column. */
-const NARROWEST = 10;
+const MIN_COLUMN_WIDTH = 10;
 
 export function shown({ key, text }: Column, row: unknown): string {
   const value = valueAt(row, key);
@@ -153,7 +153,7 @@ export function fitColumns(
   const kept = columns.map((_, at) => at);
   if (width === null) return kept.map((at) => ({ at, width: natural[at]! }));
   const least = (at: number): number =>
-    columns[at]!.whole ? natural[at]! : Math.min(natural[at]!, columns[at]!.least ?? NARROWEST);
+    columns[at]!.whole ? natural[at]! : Math.min(natural[at]!, columns[at]!.least ?? MIN_COLUMN_WIDTH);
   const room = () => width - gap.length * (kept.length - 1);
   while (kept.length > 1 && sum(kept.map(least)) > room()) {
     const [first, ...others] = kept.filter((at) => !columns[at]!.whole && !columns[at]!.required);

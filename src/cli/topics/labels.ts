@@ -51,7 +51,7 @@ const knownOf = (count: number): string =>
     : `${plural(count, "of them is known and was", "of them are known and were")} added to the label`;
 
 /** Warns about unknown hosts, because the server ignores names that match no host. */
-export function tellUnknown(body: Record<string, unknown>, count: number, warn: (text: string) => void): void {
+export function warnUnknown(body: Record<string, unknown>, count: number, warn: (text: string) => void): void {
   const named = body.hosts ?? body.host_ids;
   if (!Array.isArray(named)) return;
   const names = new Set(named).size;

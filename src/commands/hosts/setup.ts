@@ -25,12 +25,12 @@ export default class HostsSetup extends ClientCommand {
     const timeout = timeoutOf(flags);
     const { id, display_name } = await this.host(args.host);
     const name = printable(display_name);
-    let setup = await this.#look(id);
+    let setup = await this.#readSetup(id);
     let waited: unknown;
     if (flags.wait) {
       const progress = this.progress(`waiting for the setup of ${name} ...`);
       const done = async () => {
-        setup = await this.#look(id);
+        setup = await this.#readSetup(id);
         const items = shownItems(setup.software, setup.script);
         const ended = items.filter(({ status }) => status === "success" || status === "failure").length;
         progress.update(`${ended} of ${items.length} items of the setup have ended ...`);
@@ -62,7 +62,7 @@ export default class HostsSetup extends ClientCommand {
     if (flags.wait && setup.status === "failure") throw failed(`${name}: something of the setup has failed`);
   }
 
-  async #look(id: number): Promise<HostSetup> {
+  async #readSetup(id: number): Promise<HostSetup> {
     return (await this.call(setupResultsApi.ofHost, { params: { id } })).setup_experience;
   }
 }

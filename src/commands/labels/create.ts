@@ -7,7 +7,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
 import { fieldsOfFlags, plainFlags } from "../../cli/plain-flags.ts";
-import { memberFields, memberFlags, tellUnknown } from "../../cli/topics/labels.ts";
+import { memberFields, memberFlags, warnUnknown } from "../../cli/topics/labels.ts";
 import { plural } from "../../text/plural.ts";
 
 export default class LabelsCreate extends ClientCommand {
@@ -57,6 +57,6 @@ export default class LabelsCreate extends ClientCommand {
     await this.report(`created label ${label.name} (${label.id}), ${plural(label.count, "host")}`, label, {
       schema: () => LabelItem,
     });
-    tellUnknown(input, label.count, (text) => this.warn(text));
+    warnUnknown(input, label.count, (text) => this.warn(text));
   }
 }

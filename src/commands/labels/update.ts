@@ -8,7 +8,7 @@ import { usage } from "../../cli/errors.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { args, dryRunFlag, inputFlag } from "../../cli/flags.ts";
 import { fieldsOfFlags, plainFlags } from "../../cli/plain-flags.ts";
-import { memberFields, memberFlags, tellUnknown } from "../../cli/topics/labels.ts";
+import { memberFields, memberFlags, warnUnknown } from "../../cli/topics/labels.ts";
 
 export default class LabelsUpdate extends ClientCommand {
   static override summary = "Change a label's name or description, or the hosts of a manual label.";
@@ -49,6 +49,6 @@ export default class LabelsUpdate extends ClientCommand {
     }
     const { label } = await this.call(labelsApi.modify, { params: { id }, body });
     await this.report(`changed label ${label.name}`, label, { schema: () => LabelItem });
-    tellUnknown(body, label.count, (text) => this.warn(text));
+    warnUnknown(body, label.count, (text) => this.warn(text));
   }
 }

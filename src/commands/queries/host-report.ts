@@ -1,7 +1,7 @@
 import { queriesApi } from "../../api/checks/queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
-import { columnsOf, tellClipped } from "../../cli/topics/queries/report.ts";
+import { columnsOf, noteClipped } from "../../cli/topics/queries/report.ts";
 
 export default class QueriesHostReport extends ClientCommand {
   static override summary = "Show the last results of a scheduled query on one host.";
@@ -21,6 +21,6 @@ export default class QueriesHostReport extends ClientCommand {
         ? "the host has not reported results yet"
         : `no rows, reported at ${reply.last_fetched}`;
     await this.printList(rows, { columns: columnsOf(rows) }, when);
-    tellClipped(reply.report_clipped && rows.length === 0, (text) => this.note(text));
+    noteClipped(reply.report_clipped && rows.length === 0, (text) => this.note(text));
   }
 }

@@ -2,7 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { queriesApi } from "../../api/checks/queries.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, teamFlag } from "../../cli/flags.ts";
-import { columnsOf, tellClipped } from "../../cli/topics/queries/report.ts";
+import { columnsOf, noteClipped } from "../../cli/topics/queries/report.ts";
 
 export default class QueriesReport extends ClientCommand {
   static override summary = "Show the last results of a scheduled query.";
@@ -38,6 +38,6 @@ export default class QueriesReport extends ClientCommand {
     const fixedColumns = ["host_id", "host_name", "last_fetched"];
     const columns = [...fixedColumns, ...columnsOf(rows).filter((name) => !fixedColumns.includes(name))];
     await this.printList(rows, { columns }, "no host has reported results yet");
-    tellClipped(reply.report_clipped, (text) => this.note(text));
+    noteClipped(reply.report_clipped, (text) => this.note(text));
   }
 }

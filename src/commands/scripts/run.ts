@@ -151,7 +151,7 @@ export default class ScriptsRun extends ClientCommand {
     return followAll(this, outcomes, {
       timeout,
       isOpen: ({ state }) => state === "pending",
-      look: (before) => this.#look(before),
+      look: (before) => this.#readOutcome(before),
       report,
       going: (hosts) => ({
         what: `the script is still waiting for ${hosts}`,
@@ -160,7 +160,7 @@ export default class ScriptsRun extends ClientCommand {
     });
   }
 
-  async #look(before: RunOutcome): Promise<RunOutcome> {
+  async #readOutcome(before: RunOutcome): Promise<RunOutcome> {
     const { execution_id } = before;
     return outcomeOf(before.host, await this.call(scriptsApi.result, { params: { execution_id } }));
   }

@@ -3,9 +3,9 @@ import { inJson } from "../../text/json.ts";
 // Values of environment variables, and what files make of them, must not be printed: their names take their place.
 
 /** Shorter texts are everywhere, and protect nothing. */
-const SHORTEST = 4;
+const MIN_MASKED_LENGTH = 4;
 /** Shorter texts are only masked where they are whole words. */
-const ANYWHERE_FROM = 8;
+const MIN_LENGTH_ANYWHERE = 8;
 /** Longer texts are searched for as they are: a pattern of them would be too large. */
 const PATTERN_MAX = 1000;
 /** Lines of a value that is longer than that. */
@@ -16,7 +16,7 @@ const WORD = "[\\p{L}\\p{N}_$]";
 /** Values that say nothing. */
 const plainValues: ReadonlySet<string> = new Set(["true", "false", "null", "none"]);
 
-const isHarmless = (value: string): boolean => value.length < SHORTEST || plainValues.has(value.toLowerCase());
+const isHarmless = (value: string): boolean => value.length < MIN_MASKED_LENGTH || plainValues.has(value.toLowerCase());
 
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
@@ -103,7 +103,7 @@ export class Masks {
     if (this.#names.size === 0 || this.#pattern !== null) return this.#pattern;
     const texts = [...this.#names.keys()].sort((a, b) => b.length - a.length);
     const parts = texts.map((text) =>
-      text.length < ANYWHERE_FROM ? `(?<!${WORD})${escaped(text)}(?!${WORD})` : escaped(text),
+      text.length < MIN_LENGTH_ANYWHERE ? `(?<!${WORD})${escaped(text)}(?!${WORD})` : escaped(text),
     );
     this.#pattern = new RegExp(parts.join("|"), "giu");
     return this.#pattern;

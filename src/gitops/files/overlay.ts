@@ -37,7 +37,7 @@ export function respelled(schema: z.ZodType, value: unknown, tree: Tree, name: s
       result[key] = walk(inner.shape[key] as z.ZodType, field, [...path, key]);
     for (const { key, older, newer } of spellingsOf(inner)) {
       if (isGiven(result[older]))
-        sayOlder(options, tree, name, { from: [...path, older], to: [...path, newer] }, isGiven(result[newer]));
+        reportOlder(options, tree, name, { from: [...path, older], to: [...path, newer] }, isGiven(result[newer]));
       const spelled = result[newer] ?? result[older];
       delete result[older];
       delete result[newer];
@@ -49,7 +49,7 @@ export function respelled(schema: z.ZodType, value: unknown, tree: Tree, name: s
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
-export function sayOlder(
+export function reportOlder(
   { problems }: CheckOptions,
   tree: Tree,
   name: string,

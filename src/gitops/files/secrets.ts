@@ -39,7 +39,7 @@ export class SecretTexts {
   }
 
   /** The reference of the text; a mask is reported as a problem at its place. */
-  #take(text: string, tree: Tree, path: readonly string[], name: string): Json {
+  #addSecret(text: string, tree: Tree, path: readonly string[], name: string): Json {
     if (isMask(text))
       this.#problems.error(
         placeOf(tree, path),
@@ -71,14 +71,14 @@ export class SecretTexts {
     if (!fields || !(isRecord(value) || Array.isArray(value))) return value;
     const part = subtree(tree, [name]);
     return secretPaths(fields, value).reduce<unknown>(
-      (left, path) => replaced(left, path, (text) => this.#taken(text, part, path, `${called}.${name}`)),
+      (left, path) => replaced(left, path, (text) => this.#secretOrProblem(text, part, path, `${called}.${name}`)),
       value,
     );
   }
 
   /** An enroll secret decides which team a host joins, so no two owners can have the same. */
   #enrollSecret(text: string, tree: Tree, path: readonly string[], called: string): Json {
-    const ref = this.#take(text, tree, path, [called, ...path].join("."));
+    const ref = this.#addSecret(text, tree, path, [called, ...path].join("."));
     const at = placeOf(tree, path);
     const before = this.#enrollSecrets.get(text);
     if (before) this.#problems.error(at, `the same enroll secret is already in ${before.file}:${before.line}`);
@@ -86,8 +86,8 @@ export class SecretTexts {
     return ref;
   }
 
-  #taken(value: unknown, tree: Tree, path: readonly string[], name: string): unknown {
-    if (typeof value === "string") return this.#take(value, tree, path, [name, ...path].join("."));
+  #secretOrProblem(value: unknown, tree: Tree, path: readonly string[], name: string): unknown {
+    if (typeof value === "string") return this.#addSecret(value, tree, path, [name, ...path].join("."));
     if (value !== null && value !== undefined)
       this.#problems.error(placeOf(tree, path), `${[name, ...path].join(".")}: a secret must be a string`);
     return value;

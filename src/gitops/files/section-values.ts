@@ -7,7 +7,7 @@ import { isEmpty } from "../schema/not-built.ts";
 import { type SectionName, schemaOf, settingsOf } from "../schema/sections.ts";
 import { controlSpellings } from "../schema/settings.ts";
 import { type CheckOptions, check } from "./check.ts";
-import { respelled, sayOlder, type Value } from "./overlay.ts";
+import { reportOlder, respelled, type Value } from "./overlay.ts";
 import { checkControls, reporterOf, rulesOfSettings } from "./rules.ts";
 import type { Scope } from "./scope.ts";
 import type { SecretTexts } from "./secrets.ts";
@@ -67,7 +67,7 @@ export function wholeControls(input: Value, tree: Tree, called: string, options:
     const older = valueAt(value, setting) ?? undefined;
     const newer = valueAt(value, key) ?? undefined;
     if (isOlder && older !== undefined)
-      sayOlder(options, tree, called, { from: inTree(tree, setting), to: newestPath(key) }, newer !== undefined);
+      reportOlder(options, tree, called, { from: inTree(tree, setting), to: newestPath(key) }, newer !== undefined);
     if (newer !== undefined) value = withValueAt(value, setting, newer);
   }
   checkControls(value, reporterOf(tree, called, options.problems));

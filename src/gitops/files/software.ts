@@ -103,7 +103,7 @@ class Reader {
     const extension = extname(target).toLowerCase();
     if (YAML.includes(extension)) return this.#packagesOf(target, path.at, tree);
     if (SCRIPTS.includes(extension)) {
-      const sha256 = await this.#keep(target, path.at, "file");
+      const sha256 = await this.#storeFile(target, path.at, "file");
       return [await this.#item(tree, file, { name: basename(target), sha256, from: target, isScript: true })];
     }
     const extensions = [...YAML, ...SCRIPTS].join(", ");
@@ -163,7 +163,11 @@ class Reader {
       const isYaml = key === QUERY && YAML.includes(extname(target).toLowerCase());
       texts[key] = isYaml
         ? await this.#queryOf(target, inner.at)
-        : await this.#keep(target, inner.at, key === QUERY ? "query" : key === "configuration" ? "file" : "script");
+        : await this.#storeFile(
+            target,
+            inner.at,
+            key === QUERY ? "query" : key === "configuration" ? "file" : "script",
+          );
     }
     const itemValue = valueFor(this.#list.schema, tree, this.#sources.problems);
     const name = isRecord(itemValue) ? this.#list.nameOf(itemValue) : "";
@@ -187,7 +191,7 @@ class Reader {
   }
 
   /** Returns the digest of the file's text. */
-  async #keep(path: string, named: Place, form: Form): Promise<string> {
+  async #storeFile(path: string, named: Place, form: Form): Promise<string> {
     const whole = await readBytes(path, named, this.#sources);
     if (whole === null) return "";
     const shown = shownAs(path, this.#sources);

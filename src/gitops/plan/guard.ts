@@ -4,8 +4,8 @@ import { hostsLosingTeam } from "./consequences.ts";
 import type { Change } from "./diff.ts";
 
 /** With fewer objects of a kind, a share means little. */
-const SHARE_FROM = 20;
-const SHARE = 0.25;
+const MIN_GUARDED_COUNT = 20;
+const MAX_DELETED_SHARE = 0.25;
 export const DEFAULT_MAX_DELETES = 20;
 
 /** Why the deletions must be allowed explicitly; null if they need not. */
@@ -21,7 +21,7 @@ export function guardRemovals(
   for (const kind of kindNames) {
     const there = count(current, kind);
     const gone = count(removed, kind);
-    if (there >= SHARE_FROM && gone > there * SHARE)
+    if (there >= MIN_GUARDED_COUNT && gone > there * MAX_DELETED_SHARE)
       return `the plan removes ${gone} of ${there} (${kind.replaceAll("_", " ")}), more than a quarter`;
   }
   return null;

@@ -49,7 +49,7 @@ export const summaryOf = (changes: readonly Change[]): Summary => ({
 });
 
 /** A value that is longer than a line, or has several, is shown as a patch. */
-const LINE = 100;
+const MAX_INLINE_LENGTH = 100;
 /** The maximum number of lines shown per patch: nobody reads an endless report. */
 const PATCH_MAX = 200;
 
@@ -154,8 +154,8 @@ const shownLine = (line: string): string => printableLines(line.replaceAll("\t",
 
 function isLong(value: Json | undefined): boolean {
   if (value === undefined) return false;
-  if (typeof value === "string") return value.includes("\n") || value.length > LINE;
-  return JSON.stringify(value).length > LINE;
+  if (typeof value === "string") return value.includes("\n") || value.length > MAX_INLINE_LENGTH;
+  return JSON.stringify(value).length > MAX_INLINE_LENGTH;
 }
 
 const textOf = (value: Json | undefined): string => {
@@ -176,7 +176,7 @@ const capped = (lines: readonly string[], most = PATCH_MAX): string[] =>
   lines.length <= most ? [...lines] : [...lines.slice(0, most), `... ${lines.length - most} more lines`];
 
 /** Deletions that are listed by name. */
-const LISTED = 100;
+const MAX_LISTED = 100;
 /** A comment on GitHub can have 65,536 characters. */
 const COMMENT_MAX = 50_000;
 
@@ -191,7 +191,7 @@ export function renderMarkdown(changes: readonly Change[], defaults?: Defaults):
         (change) =>
           `- ${code(titleOf(change))}${change.hosts ? `: hosts that lose their team: ${change.hosts.count}` : ""}`,
       ),
-      LISTED,
+      MAX_LISTED,
     ).join("\n");
   return [
     `### svc plan: ${add} to add, ${change} to change, ${remove} to remove`,

@@ -170,7 +170,7 @@ export class HostActions {
     const progress = this.#command.progress(`waiting for ${plural(outcomes.length, "host")} ...`);
     let now = [...outcomes];
     const done = async () => {
-      now = await inParts(now, (outcome) => (isOpen(outcome) ? this.#look(outcome) : Promise.resolve(outcome)));
+      now = await inParts(now, (outcome) => (isOpen(outcome) ? this.#readOutcome(outcome) : Promise.resolve(outcome)));
       report(now);
       const open = now.filter(isOpen).length;
       progress.update(`${now.length - open} of ${plural(now.length, "host")} reported ...`);
@@ -188,7 +188,7 @@ export class HostActions {
     await waitFor(this.#command.io, this.#command.stop.signal, { timeout, done, going }).finally(progress.done);
   }
 
-  async #look(before: ActionOutcome): Promise<ActionOutcome> {
+  async #readOutcome(before: ActionOutcome): Promise<ActionOutcome> {
     const input = { params: { id: before.id }, query: { exclude_software: true } };
     try {
       const { mdm, platform } = (await this.#command.call(hostsApi.get, input)).host;

@@ -57,7 +57,7 @@ interface Choice {
 }
 
 /** Maximum number of hosts that are listed by name. */
-const TOLD = 10;
+const MAX_NAMED_HOSTS = 10;
 
 /** The filters from the flags; null if hosts are named instead. One of the two is required. */
 export async function filtersOr(
@@ -120,7 +120,9 @@ export async function shownNamed(hosts: readonly ChosenHost[]): Promise<ShownHos
 export async function shownPicked(command: ClientCommand, filters: Filters, may: May): Promise<ShownHosts> {
   for (let tries = 0; tries < 3; tries++) {
     const query = { ...filters, may };
-    const { hosts, meta } = await command.call(hostsApi.list, { query: { ...query, page: 0, per_page: TOLD } });
+    const { hosts, meta } = await command.call(hostsApi.list, {
+      query: { ...query, page: 0, per_page: MAX_NAMED_HOSTS },
+    });
     const first = hosts.map(pickedOf);
     if (!meta.has_next_results) return shownNamed(first);
     const { count, digest = "" } = await command.call(hostsApi.count, { query: { ...query, digest: true } });
@@ -145,8 +147,9 @@ export async function checkChoice(
 
 /** Lists the first hosts by name, for the confirmation. */
 export function printSelection(command: ClientCommand, { first, selection }: ShownHosts): void {
-  for (const { display_name, id } of first.slice(0, TOLD)) command.note(`  ${printable(display_name)} (${id})`);
-  if (selection.count > TOLD) command.note(`  and ${selection.count - TOLD} more`);
+  for (const { display_name, id } of first.slice(0, MAX_NAMED_HOSTS))
+    command.note(`  ${printable(display_name)} (${id})`);
+  if (selection.count > MAX_NAMED_HOSTS) command.note(`  and ${selection.count - MAX_NAMED_HOSTS} more`);
 }
 
 export function nameOfShown({ first, selection: { count } }: ShownHosts): string {

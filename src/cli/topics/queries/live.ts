@@ -45,7 +45,7 @@ export const targetFlags = {
 };
 
 /** Number of attempts to resume the stream after the connection broke. */
-const RECONNECTS = 8;
+const MAX_RECONNECTS = 8;
 
 interface Chosen {
   readonly labels: string[];
@@ -144,12 +144,12 @@ export class LiveQueries {
     if (offline === 0 || this.#command.structured) return;
     const targets = targetsWhere(this.#chosen, where);
     if (targets === null) return;
-    const query = { where: `(${targets}) and not online`, order_key: "display_name" as const, per_page: NAMED_FROM };
+    const query = { where: `(${targets}) and not online`, order_key: "display_name" as const, per_page: MAX_FETCHED };
     try {
       const { hosts } = await this.#command.call(hostsApi.list, { query });
       const names = hosts.filter(({ id }) => !this.#answered.has(id)).map((host) => printable(host.display_name));
       if (names.length === 0) return;
-      const shown = names.slice(0, Math.min(NAMED, offline));
+      const shown = names.slice(0, Math.min(MAX_NAMED, offline));
       const more = offline - shown.length;
       this.#command.note(`offline: ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
     } catch (error) {
@@ -191,9 +191,10 @@ export class LiveQueries {
       } catch (error) {
         this.#command.stop.signal.throwIfAborted();
         if (error instanceof CliError || !isBroken(error)) throw error;
-        if (tried >= RECONNECTS) throw error;
+        if (tried >= MAX_RECONNECTS) throw error;
       }
-      if (tried >= RECONNECTS) throw new CliError("unreachable", "the stream of results was interrupted repeatedly");
+      if (tried >= MAX_RECONNECTS)
+        throw new CliError("unreachable", "the stream of results was interrupted repeatedly");
       await this.#command.io.sleep(Math.min(5_000, 250 * 2 ** tried), this.#command.stop.signal);
     }
   }
@@ -245,8 +246,8 @@ export function rowsOf({ host, rows }: LiveResult): ResultRow[] {
  * Maximum number of hosts to name, and how many to fetch for that: some hosts that are offline now have already
  * answered.
  */
-const NAMED = 10;
-const NAMED_FROM = 50;
+const MAX_NAMED = 10;
+const MAX_FETCHED = 50;
 
 /** The targets of a live query as a host selector; null if a selector cannot express them. */
 function targetsWhere(chosen: (Chosen & { readonly hosts: readonly number[] }) | null, where?: string): string | null {

@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 export type SignatureState = "valid" | "invalid" | "stale" | "missing" | "unchecked";
 
 /** Maximum difference between the clocks of sender and receiver, in seconds. */
-const TOLERANCE = 300;
+const TOLERANCE_SECONDS = 300;
 
 export function checkSignature(
   secret: string | undefined,
@@ -23,5 +23,5 @@ export function checkSignature(
     return version === "v1" && digest.length === expected.length && timingSafeEqual(digest, expected);
   });
   if (!fits) return "invalid";
-  return Math.abs(now.getTime() / 1000 - Number(at)) <= TOLERANCE ? "valid" : "stale";
+  return Math.abs(now.getTime() / 1000 - Number(at)) <= TOLERANCE_SECONDS ? "valid" : "stale";
 }

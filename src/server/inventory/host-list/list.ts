@@ -25,7 +25,7 @@ import { checkNames } from "./selector/known-names.ts";
  * A longer list is read, rendered and sent in parts: it may have 100,000 hosts, each with hundreds of software
  * entries.
  */
-const LONG = 1000;
+const MAX_WHOLE_PAGE = 1000;
 const BATCH_SIZE = 500;
 const BATCH_SIZE_WITH_SOFTWARE = 50;
 
@@ -34,11 +34,11 @@ export async function listHosts(ctx: Context, query: HostListQuery) {
   const where = listed(ctx, query);
   await checkNames(ctx, query.where);
   const parts = partsOf(query);
-  if (query.cursor === undefined && windowOf(query).limit > LONG) {
+  if (query.cursor === undefined && windowOf(query).limit > MAX_WHOLE_PAGE) {
     const { ids, meta } = await idsOf(ctx, query, where);
     const rest = { meta, ...(await namedByFilter(ctx, query)) };
     const pages = hostsById(ctx, ids, where, parts);
-    if (ids.length > LONG) return jsonWithList(ctx, "hosts", pages, rest);
+    if (ids.length > MAX_WHOLE_PAGE) return jsonWithList(ctx, "hosts", pages, rest);
     const hosts: Host[] = [];
     for await (const page of pages) hosts.push(...page);
     return { hosts, ...rest };
@@ -108,7 +108,7 @@ function listed(ctx: Context, query: HostListQuery): Predicate {
 
 async function pageOf(ctx: Context, query: HostListQuery, where: Predicate) {
   if (query.cursor !== undefined) {
-    const per_page = Math.min(query.per_page ?? DEFAULT_PER_PAGE, LONG);
+    const per_page = Math.min(query.per_page ?? DEFAULT_PER_PAGE, MAX_WHOLE_PAGE);
     return cursorPage(ctx.store.hosts, { ...query, per_page }, where);
   }
   if (query.order_key === "issues") return pageOfStretches(ctx, query, stretchesOf(query, where));

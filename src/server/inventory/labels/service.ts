@@ -91,7 +91,7 @@ export async function createLabel(ctx: Context, input: LabelBody): Promise<{ lab
   const query = checkQuery(input.query);
   admitLabelSql(ctx, { name, query });
   const criteria = input.criteria ? checkCriteria(ctx, input.criteria) : null;
-  const keep = async (): Promise<number> => {
+  const storeLabel = async (): Promise<number> => {
     const members = await idsOfHosts(ctx, input.hosts ?? input.host_ids ?? [], "hosts");
     return changingLabels(ctx, async (inside) => {
       const { store } = inside;
@@ -117,7 +117,7 @@ export async function createLabel(ctx: Context, input: LabelBody): Promise<{ lab
       return label.id;
     });
   };
-  return getLabel(ctx, await nameTaken(name, () => againWithoutGone(keep)));
+  return getLabel(ctx, await nameTaken(name, () => againWithoutGone(storeLabel)));
 }
 
 export async function modifyLabel(
@@ -135,7 +135,7 @@ export async function modifyLabel(
   if (change.hosts && change.host_ids) throw invalid("hosts", "only one of hosts and host_ids can be given");
   if (hosts && row.label_membership_type !== "manual")
     throw invalid("hosts", "hosts can be set only for a manual label");
-  const keep = async (): Promise<void> => {
+  const storeLabel = async (): Promise<void> => {
     const members = hosts ? await idsOfHosts(ctx, hosts, "hosts") : null;
     await changingLabels(ctx, async (inside) => {
       const { store } = inside;
@@ -150,7 +150,7 @@ export async function modifyLabel(
       await recordActivity(inside, "edited_label", aboutLabel({ id, name }));
     });
   };
-  await nameTaken(name, () => againWithoutGone(keep));
+  await nameTaken(name, () => againWithoutGone(storeLabel));
   return getLabel(ctx, id);
 }
 

@@ -114,7 +114,7 @@ class Parser {
     return this.#tokens[this.#at]!;
   }
 
-  #take(): Token {
+  #takeToken(): Token {
     return this.#tokens[this.#at++]!;
   }
 
@@ -134,7 +134,7 @@ class Parser {
 
   #close(): Token {
     if (!this.#isSign(")")) throw this.#unexpected(")");
-    return this.#take();
+    return this.#takeToken();
   }
 
   #either(): Expression {
@@ -144,7 +144,7 @@ class Parser {
   #chain(kind: "and" | "or", part: () => Expression): Expression {
     const parts = [part()];
     while (this.#isWord(kind)) {
-      this.#take();
+      this.#takeToken();
       parts.push(part());
     }
     const [first] = parts;
@@ -161,12 +161,12 @@ class Parser {
   #oneHere(): Expression {
     const { at } = this.#next;
     if (this.#isWord("not")) {
-      this.#take();
+      this.#takeToken();
       const part = this.#operand();
       return { kind: "not", part, at, end: part.end };
     }
     if (this.#isSign("(")) {
-      this.#take();
+      this.#takeToken();
       const inner = this.#either();
       return { ...inner, at, end: this.#close().end };
     }
@@ -178,22 +178,22 @@ class Parser {
     const field = this.#next;
     if (field.kind !== "word" || field.quoted || KEYWORDS.has(field.text.toLowerCase()))
       throw this.#unexpected("the name of a field");
-    this.#take();
+    this.#takeToken();
     const { at } = field;
     if (this.#isSign("(")) {
-      this.#take();
+      this.#takeToken();
       const part = this.#either();
       return { kind: "group", field, part, at, end: this.#close().end };
     }
     if (this.#isWord("not")) {
-      this.#take();
+      this.#takeToken();
       if (!this.#isWord("in")) throw this.#unexpected("in");
       const part = this.#listTest(field);
       return { kind: "not", part, at, end: part.end };
     }
     if (this.#isWord("in")) return this.#listTest(field);
     if (this.#next.kind === "sign" && OPERATORS.has(this.#next.text)) {
-      const operator = this.#take().text as Operator;
+      const operator = this.#takeToken().text as Operator;
       const value = this.#value();
       return { kind: "test", field, operator, values: [value], at, end: value.end };
     }
@@ -201,12 +201,12 @@ class Parser {
   }
 
   #listTest(field: Token): Expression {
-    this.#take();
+    this.#takeToken();
     if (!this.#isSign("(")) throw this.#unexpected("( and a list of values");
-    this.#take();
+    this.#takeToken();
     const values = [this.#value()];
     while (this.#isSign(",")) {
-      this.#take();
+      this.#takeToken();
       values.push(this.#value());
     }
     return { kind: "test", field, operator: "in", values, at: field.at, end: this.#close().end };
@@ -215,7 +215,7 @@ class Parser {
   #value(): Token {
     const { kind, quoted, text } = this.#next;
     if (kind !== "word" || (!quoted && KEYWORDS.has(text.toLowerCase()))) throw this.#unexpected("a value");
-    return this.#take();
+    return this.#takeToken();
   }
 }
 
