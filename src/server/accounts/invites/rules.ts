@@ -25,10 +25,10 @@ export async function checkSignIn(
 
 /** 409 if a valid invite to the address exists. Returns an expired one. */
 export async function checkNotInvited(ctx: Context, email: string, but = 0): Promise<InviteRow | null> {
-  const held = await ctx.store.invites.first({ where: eq("email", email) });
-  if (!held || held.id === but) return null;
-  if (!hasExpired(ctx, held)) throw alreadyExists(`${email} is invited already`);
-  return held;
+  const invite = await ctx.store.invites.first({ where: eq("email", email) });
+  if (!invite || invite.id === but) return null;
+  if (!hasExpired(ctx, invite)) throw alreadyExists(`${email} is invited already`);
+  return invite;
 }
 
 /** Deletes an expired invite to the address. 409 if a valid one exists. Call it in a transaction. */

@@ -80,7 +80,7 @@ export async function modifyInvite(ctx: Context, id: number, change: ModifyInvit
   const sent = isMoved ? await send(ctx, { name: change.name ?? before.name, email }, token) : {};
   return locked(ctx, async (inside) => {
     const { store } = inside;
-    const { before: now, signIn, held, roles } = await checkChange(inside, id, change, email);
+    const { before: now, signIn, previousRoles, roles } = await checkChange(inside, id, change, email);
     if (now.email !== before.email) throw hasChanged("the address of the invite was changed meanwhile");
     if (isMoved) await freeInvited(inside, email, id);
     const at = ctx.clock.iso();
@@ -95,7 +95,7 @@ export async function modifyInvite(ctx: Context, id: number, change: ModifyInvit
         ...(isMoved ? { email, created_at: at, token_hash: tokenHash(token) } : {}),
       },
     });
-    if (roles !== held) {
+    if (roles !== previousRoles) {
       await store.inviteTeams.delete(eq("invite_id", id));
       await writeTeams(inside, id, roles);
     }
@@ -109,13 +109,13 @@ export async function modifyInvite(ctx: Context, id: number, change: ModifyInvit
 async function checkChange(ctx: Context, id: number, change: ModifyInvite, email: string | undefined) {
   const before = await find(ctx, id);
   const signIn = await checkSignIn(ctx, change, before);
-  const held = await rolesOf(ctx, before);
-  const roles = await rolesAfter(ctx, held, change, false);
+  const previousRoles = await rolesOf(ctx, before);
+  const roles = await rolesAfter(ctx, previousRoles, change, false);
   if (email !== undefined && email !== before.email) {
     await checkNoUser(ctx, email, true);
     await checkNotInvited(ctx, email, id);
   }
-  return { before, signIn, held, roles };
+  return { before, signIn, previousRoles, roles };
 }
 
 export async function deleteInvite(ctx: Context, id: number): Promise<Record<string, never>> {

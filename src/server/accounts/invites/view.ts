@@ -6,14 +6,14 @@ import type { InviteRow } from "./rules.ts";
 
 /** Renders invites with their teams. Needs three reads for any number of invites. */
 export async function viewInvites({ store }: Pick<Context, "store">, rows: readonly InviteRow[]): Promise<Invite[]> {
-  const held = await store.inviteTeams.list({
+  const memberships = await store.inviteTeams.list({
     where: oneOf(
       "invite_id",
       rows.map(({ id }) => id),
     ),
   });
   const teams = new Map(
-    (await store.teams.getMany([...new Set(held.map(({ team_id }) => team_id))])).map((team) => [team.id, team]),
+    (await store.teams.getMany([...new Set(memberships.map(({ team_id }) => team_id))])).map((team) => [team.id, team]),
   );
   return rows.map((row) => ({
     id: row.id,
@@ -26,7 +26,7 @@ export async function viewInvites({ store }: Pick<Context, "store">, rows: reado
     sso_enabled: row.sso_enabled,
     mfa_enabled: row.mfa_enabled,
     global_role: row.global_role,
-    teams: held.flatMap(({ invite_id, team_id, role }) => {
+    teams: memberships.flatMap(({ invite_id, team_id, role }) => {
       const team = invite_id === row.id ? teams.get(team_id) : undefined;
       if (!team) return [];
       const { id, created_at, name, description } = team;
@@ -40,6 +40,6 @@ export const viewInvite = async (ctx: Pick<Context, "store">, row: InviteRow): P
 
 /** The roles that the invite offers. */
 export async function rolesOf({ store }: Pick<Context, "store">, row: InviteRow): Promise<RoleSet> {
-  const held = await store.inviteTeams.list({ where: eq("invite_id", row.id) });
-  return { global: row.global_role, teams: new Map(held.map(({ team_id, role }) => [team_id, role])) };
+  const memberships = await store.inviteTeams.list({ where: eq("invite_id", row.id) });
+  return { global: row.global_role, teams: new Map(memberships.map(({ team_id, role }) => [team_id, role])) };
 }

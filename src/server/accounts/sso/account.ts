@@ -27,8 +27,8 @@ export const userOfEmail = ({ store }: Pick<Context, "store">, email: string): P
 export async function addSsoUser(ctx: Context, { email, name, roles }: SsoPerson): Promise<UserRow> {
   const invited = await spendInvite(ctx, email);
   const input = roles ?? invited?.roles ?? { global_role: "observer" };
-  const held = await rolesAfter({ ...ctx, user: service }, noRoles, input, false);
-  const user = await addUser(ctx, { name, email, position: invited?.position ?? "", sso_enabled: true }, held);
+  const roleSet = await rolesAfter({ ...ctx, user: service }, noRoles, input, false);
+  const user = await addUser(ctx, { name, email, position: invited?.position ?? "", sso_enabled: true }, roleSet);
   await recordActivity({ ...ctx, user: await viewerOf(ctx.store, user, null) }, "user_added_by_sso", {});
   return user;
 }

@@ -37,12 +37,12 @@ export async function visibleAccount(ctx: Context, id: number): Promise<Account>
   if (!isSelf && !maySomewhere(ctx.user, "users:list")) throw forbidden();
   const account = await load(ctx.store, id);
   if (!account) throw notFound("user", id);
-  const seen =
+  const isVisible =
     isSelf ||
     may(ctx.user, "users:list", null) ||
     (account.roles.global === null &&
       [...account.roles.teams.keys()].some((team) => may(ctx.user, "users:list", team)));
-  if (!seen) throw notFound("user", id);
+  if (!isVisible) throw notFound("user", id);
   return account;
 }
 

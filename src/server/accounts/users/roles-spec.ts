@@ -16,12 +16,12 @@ export async function applyRoles(ctx: Context, { roles }: RolesSpec): Promise<Re
       const teams = await teamsNamed(inside, roles);
       const admins = () => store.users.count(eq("global_role", "admin"));
       const before = await admins();
-      const seen = new Set<number>();
+      const userIds = new Set<number>();
       const changed: number[] = [];
       for (const [email, desired] of Object.entries(roles)) {
         const account = await accountOf(inside, email);
-        if (seen.has(account.user.id)) throw badRequest(`${email} is given twice`, "roles");
-        seen.add(account.user.id);
+        if (userIds.has(account.user.id)) throw badRequest(`${email} is given twice`, "roles");
+        userIds.add(account.user.id);
         const input = {
           global_role: desired.global_role ?? null,
           teams: (desired.teams ?? []).map(({ team, role }) => ({ id: teams.get(nameKey(team))!, role })),

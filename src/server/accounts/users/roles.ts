@@ -61,8 +61,8 @@ function merged(ctx: Context, before: RoleSet, input: RolesInput): RoleSet {
   const emptyBesideGlobal = desired.size === 0 && before.global !== null && input.global_role === undefined;
   if (input.teams === undefined || emptyBesideGlobal)
     return input.global_role === null ? { global: null, teams: before.teams } : before;
-  const kept = [...before.teams].filter(([team]) => !may(ctx.user, "users:write", team));
-  return { global: null, teams: new Map([...kept, ...desired]) };
+  const unmanaged = [...before.teams].filter(([team]) => !may(ctx.user, "users:write", team));
+  return { global: null, teams: new Map([...unmanaged, ...desired]) };
 }
 
 function parseTeams(input: NonNullable<RolesInput["teams"]>): Map<number, Role> {
@@ -106,10 +106,10 @@ export async function writeRoles(ctx: Context, user: UserRow, before: RoleSet, a
     await store.users.update({ where: eq("id", user.id), set: { global_role: after.global } });
   const gone = changed.flatMap(({ team, to }) => (team !== null && to === null ? [team] : []));
   if (gone.length > 0) await store.userTeams.delete(and(eq("user_id", user.id), oneOf("team_id", gone)));
-  const held = changed.flatMap(({ team, to }) => (team !== null && to ? [{ team_id: team, role: to }] : []));
-  if (held.length > 0)
+  const teamRoles = changed.flatMap(({ team, to }) => (team !== null && to ? [{ team_id: team, role: to }] : []));
+  if (teamRoles.length > 0)
     await store.userTeams.upsert(
-      held.map((role) => ({ user_id: user.id, ...role })),
+      teamRoles.map((role) => ({ user_id: user.id, ...role })),
       { on: ["user_id", "team_id"] },
     );
   await recordRoleChanges(ctx, user, changed);

@@ -37,13 +37,13 @@ export const policyMails: Job = {
     // Mails were turned off: nothing waits for them any more.
     const ids = mailed.flatMap(({ policyIds }) => policyIds);
     await services.store.tx(async (tx) => {
-      const left = await tx.policyEvents.pick(["id"], {
+      const unused = await tx.policyEvents.pick(["id"], {
         where: and(eq("is_reported", true), not(oneOf("policy_id", ids))),
         limit: EVENTS_MAX,
       });
       await deleteEvents(
         tx,
-        left.map(({ id }) => id),
+        unused.map(({ id }) => id),
       );
     });
     // Events wait until mail works again.

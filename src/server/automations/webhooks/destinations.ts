@@ -80,7 +80,7 @@ const reserved = new Set([
 ]);
 
 /** Lowercases header names. A masked value stands for the stored one. */
-function checkedHeaders(change: Record<string, string>, kept: Record<string, string>): Record<string, string> {
+function checkedHeaders(change: Record<string, string>, storedHeaders: Record<string, string>): Record<string, string> {
   const headers: Record<string, string> = {};
   const errors: { name: string; reason: string }[] = [];
   for (const [key, value] of Object.entries(change)) {
@@ -88,9 +88,9 @@ function checkedHeaders(change: Record<string, string>, kept: Record<string, str
     const at = `headers.${key}`;
     if (reserved.has(name) || name.startsWith("webhook-")) errors.push({ name: at, reason: "cannot be set" });
     else if (Object.hasOwn(headers, name)) errors.push({ name: at, reason: "is given twice" });
-    else if (isMask(value) && kept[name] === undefined)
+    else if (isMask(value) && storedHeaders[name] === undefined)
       errors.push({ name: at, reason: "is a mask, but no value is stored: send the value" });
-    headers[name] = isMask(value) ? (kept[name] ?? "") : value;
+    headers[name] = isMask(value) ? (storedHeaders[name] ?? "") : value;
   }
   if (errors.length > 0) throw invalidFields(errors);
   return headers;

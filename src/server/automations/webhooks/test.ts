@@ -32,6 +32,6 @@ export async function testWebhook(
   const payload = samplePayload(event, ctx.clock.iso(), await serverUrl(ctx));
   const row = newRow(ctx, { kind: "webhook", event: "test", destination: url, url, payload });
   const outcome = await deliverWebhook(ctx, row);
-  const kept = await addAttempted(ctx, row, outcome);
-  return { delivery: deliveryOf(kept) };
+  const delivery = await addAttempted(ctx, row, outcome);
+  return { delivery: deliveryOf(delivery) };
 }

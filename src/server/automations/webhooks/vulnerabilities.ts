@@ -32,8 +32,8 @@ export async function reportVulnerabilities(services: Services, signal: AbortSig
   const since = isoAt(services.clock.now() - NEW_FOR);
   while (!signal.aborted) {
     const where = and(isNull("told_at"), gte("first_seen_at", since));
-    const seen = await services.store.seenCves.list({ where, limit: BATCH_SIZE });
-    for (const { cve } of seen) {
+    const newCves = await services.store.seenCves.list({ where, limit: BATCH_SIZE });
+    for (const { cve } of newCves) {
       if (signal.aborted) return;
       const hosts = await affected(services, cve);
       const details = isPremium(services)
@@ -66,7 +66,7 @@ export async function reportVulnerabilities(services: Services, signal: AbortSig
         { lock: "vulnerabilities reported" },
       );
     }
-    if (seen.length < BATCH_SIZE) return;
+    if (newCves.length < BATCH_SIZE) return;
   }
 }
 

@@ -104,9 +104,9 @@ function checkSettings(type: CaType, settings: Settings, prefix: string): void {
 export const sameAs = (row: CaRow, { name, settings, secret }: DesiredAuthority): boolean =>
   row.name === name && row.secret === secret && sameSettings(row, settings);
 
-const sameSettings = ({ settings: kept }: CaRow, settings: Settings): boolean =>
-  [...new Set([...Object.keys(kept), ...Object.keys(settings)])].every(
-    (field) => JSON.stringify(kept[field]) === JSON.stringify(settings[field]),
+const sameSettings = ({ settings: storedSettings }: CaRow, settings: Settings): boolean =>
+  [...new Set([...Object.keys(storedSettings), ...Object.keys(settings)])].every(
+    (field) => JSON.stringify(storedSettings[field]) === JSON.stringify(settings[field]),
   );
 
 /** Whether only the name changes. Then the authority need not be checked again. */

@@ -70,7 +70,7 @@ export async function askSteps(ctx: Context, steps: readonly Step[]): Promise<vo
     await Promise.all(changedSteps.slice(i, i + MAX_CONCURRENT).map(({ desired, at }) => checkLive(ctx, desired, at)));
 }
 
-function stepsOf(specs: CaSpecs, held: ReadonlyMap<string, CaRow>): Step[] {
+function stepsOf(specs: CaSpecs, existing: ReadonlyMap<string, CaRow>): Step[] {
   const steps: Step[] = [];
   const names = new Set<string>();
   for (const type of caTypes) {
@@ -81,7 +81,7 @@ function stepsOf(specs: CaSpecs, held: ReadonlyMap<string, CaRow>): Step[] {
       const name = isSingle(type) ? type : String((input as Settings).name);
       if (names.has(name)) throw invalid(`${at}.name`, `the name ${name} is given twice`);
       names.add(name);
-      const before = held.get(name);
+      const before = existing.get(name);
       if (before && before.type !== type)
         throw invalid(`${at}.name`, `${name} is a ${before.type}: that cannot be changed`);
       const desired = before ? changed(before, input as Settings, at) : authorityFrom(type, input as Settings, at);

@@ -140,15 +140,15 @@ export class CarveIntake {
     if (verdict.kind === "repeated")
       return (await this.#isStored(carve, blockId, data!)) ? received : this.#fail(carve, unexpected(carve, blockId));
 
-    const kept = await this.#putBlock(carve, blockId, data!);
-    if (kept === null) return this.#fail(carve, `${DISK_FULL}: block ${blockId} was not stored`, 507);
+    const digest = await this.#putBlock(carve, blockId, data!);
+    if (digest === null) return this.#fail(carve, `${DISK_FULL}: block ${blockId} was not stored`, 507);
     const now = clock.now();
     const moved = await store.carves.update({
       where: and(eq("id", carve.id), eq("revision", carve.revision), eq("expired", false), isNull("error")),
       set: {
         max_block: blockId,
         last_block: blockId,
-        last_block_hash: kept.sha256,
+        last_block_hash: digest.sha256,
         updated_at: isoAt(now),
         expires_at: carve.expires_at ?? isoAt(now + RETENTION),
       },

@@ -144,13 +144,13 @@ export async function replaceTargets(ctx: Context, packId: number, targets: Targ
       : kind === "label"
         ? store.labels.pick(["id"], { where })
         : store.teams.pick(["id"], { where });
-  const held = await store.packTargets.list({ where: eq("pack_id", packId) });
+  const existingTargets = await store.packTargets.list({ where: eq("pack_id", packId) });
   for (const [field, column, kind] of kinds) {
     const list = targets[field];
     if (list === undefined) continue;
     const desired = new Set(list ?? []);
-    const gone = held.filter((target) => target[column] !== null && !desired.has(target[column]));
-    for (const target of held) if (target[column] !== null) desired.delete(target[column]);
+    const gone = existingTargets.filter((target) => target[column] !== null && !desired.has(target[column]));
+    for (const target of existingTargets) if (target[column] !== null) desired.delete(target[column]);
     const fresh = [...desired];
     if (kind === "team" && fresh.length > 0) checkLicenseRuns(ctx);
     for (let at = 0; at < fresh.length; at += BATCH_SIZE) {

@@ -105,8 +105,8 @@ export const queryErrorsJob: Job = {
   every: hours(1),
   async run({ store, clock }) {
     for (const { id, interval } of await store.queries.getMany(await failingQueries(store))) {
-      const kept = Math.max(hours(2), 2 * seconds(interval));
-      await dropErrorsBefore(store, id, isoAt(clock.now() - kept));
+      const lifetime = Math.max(hours(2), 2 * seconds(interval));
+      await dropErrorsBefore(store, id, isoAt(clock.now() - lifetime));
     }
   },
 };

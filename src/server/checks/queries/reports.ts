@@ -107,10 +107,10 @@ export class ReportIntake {
     if (this.#size > 0 && this.#size + sizes.reduce((sum, size) => sum + size, 0) > waitingReports.max)
       return Promise.reject(new StoreUnavailable("too many query results are waiting to be written"));
     return new Promise((resolve, reject) => {
-      let left = answers.length;
+      let pending = answers.length;
       const settled = (error?: unknown) => {
         if (error !== undefined) reject(error);
-        else if (--left === 0) resolve();
+        else if (--pending === 0) resolve();
       };
       for (const [i, { query, rows }] of answers.entries())
         this.#enqueue({ hostId: host.id, query, plan, rows, size: sizes[i]!, at, settled: [settled] });
@@ -153,8 +153,8 @@ export class ReportIntake {
       await this.#endFailed(batch, error);
       return;
     }
-    const left = new Set(outdated);
-    for (const report of batch) if (!left.has(report)) end(report);
+    const outdatedReports = new Set(outdated);
+    for (const report of batch) if (!outdatedReports.has(report)) end(report);
     for (const report of outdated) await this.#requeue(report).catch((error: unknown) => end(report, error));
   }
 

@@ -51,8 +51,8 @@ interface Ran {
   readonly user_time: number;
 }
 
-function* ours(kept: unknown): Generator<Ran> {
-  for (const { pack_name, query_stats } of (Array.isArray(kept) ? kept : []) as readonly PackStats[])
+function* ours(storedStats: unknown): Generator<Ran> {
+  for (const { pack_name, query_stats } of (Array.isArray(storedStats) ? storedStats : []) as readonly PackStats[])
     for (const { scheduled_query_name, executions, system_time, user_time } of query_stats) {
       const name = `pack/${pack_name}/${scheduled_query_name}`;
       if (executions > 0 && !splitResultName(name).next().done) yield { name, executions, system_time, user_time };

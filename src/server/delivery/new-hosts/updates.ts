@@ -63,10 +63,10 @@ async function currentAgent({ running }: Pick<Context, "running">): Promise<Agen
   const agent = await handedOutAgent({ running });
   const version = agent && versionInFile(agent.bytes.subarray(0, START_BYTES).toString("latin1"));
   if (agent === null || version === null) return null;
-  const kept = running.of(signed);
-  if (kept.last?.sha256 === agent.sha256) return kept.last;
+  const cached = running.of(signed);
+  if (cached.last?.sha256 === agent.sha256) return cached.last;
   const statement = { version, sha256: agent.sha256, size: agent.bytes.length };
   const signature = sign(null, updateStatement(statement), await running.of(ownKey).get()).toString("base64");
-  kept.last = { ...statement, signature };
-  return kept.last;
+  cached.last = { ...statement, signature };
+  return cached.last;
 }

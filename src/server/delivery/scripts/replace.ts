@@ -32,8 +32,8 @@ export async function replaceScripts(ctx: Context, query: Query, body: Body) {
   const rows = await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
     const before = await store.scripts.list({ where: inTeam(team.team_id ?? 0) });
-    const kept = new Set(desired.map(({ name }) => name));
-    const gone = before.filter(({ name }) => !kept.has(name));
+    const names = new Set(desired.map(({ name }) => name));
+    const gone = before.filter(({ name }) => !names.has(name));
     const written = await putScripts(inside, team, before, desired);
     await removeScripts(store, gone);
     if (written.isChanged || gone.length > 0) await recordActivity(inside, "edited_script", { ...team });

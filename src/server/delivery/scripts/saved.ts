@@ -129,8 +129,8 @@ export async function scriptsOfHost(ctx: Context, hostId: number, query: z.outpu
   const sign = query.order_direction === "desc" ? -1 : 1;
   rows.sort((a, b) => sign * (compareText(a.name, b.name) || a.id - b.id));
   const { after } = query;
-  const kept = after === undefined ? rows : rows.filter(({ name }) => sign * compareText(name, after) > 0);
-  const { items, meta } = pageOfArray(kept, query);
+  const following = after === undefined ? rows : rows.filter(({ name }) => sign * compareText(name, after) > 0);
+  const { items, meta } = pageOfArray(following, query);
   const runs = await ctx.store.scriptExecutions.list({
     where: and(
       eq("host_id", hostId),

@@ -18,8 +18,9 @@ const READERS_MAX = 100;
 type Query = z.output<typeof activitiesApi.stream.query>;
 
 export async function streamActivities(ctx: Context, { last = 0, once, ...filters }: Query): Promise<StreamedBody> {
-  const seen = ctx.headers?.get("last-event-id")?.trim() ?? "";
-  if (!/^\d{0,15}$/.test(seen)) throw badRequest(`Invalid Last-Event-ID: ${seen.slice(0, 100)}`, "Last-Event-ID");
+  const lastEventId = ctx.headers?.get("last-event-id")?.trim() ?? "";
+  if (!/^\d{0,15}$/.test(lastEventId))
+    throw badRequest(`Invalid Last-Event-ID: ${lastEventId.slice(0, 100)}`, "Last-Event-ID");
   const where = activitiesWhere(filters);
   if (ctx.running.of(activityFeed).readers >= READERS_MAX)
     throw overloaded(`${READERS_MAX} readers follow activities already`);
@@ -30,7 +31,11 @@ export async function streamActivities(ctx: Context, { last = 0, once, ...filter
     allowed: (user) => maySomewhere(user, "activities:list") && tokenAllows(user, activitiesApi.stream),
     end: () => stop.abort(),
   });
-  const events = follow(ctx, { where, after: seen === "" ? null : Number(seen), last, once }, stop.signal);
+  const events = follow(
+    ctx,
+    { where, after: lastEventId === "" ? null : Number(lastEventId), last, once },
+    stop.signal,
+  );
   const encoder = new TextEncoder();
   let begun = false;
   return {

@@ -80,11 +80,11 @@ async function hostsAsSeen(ctx: Context, requester: Context, row: ApprovalRow, a
   const permission = permissions[row.action];
   if (!maySomewhere(requester.user, permission))
     return endVoid(ctx, row, "the user who asked for it may no longer do it");
-  const seen = { count: row.hosts_count, digest: row.digest };
+  const expected = { count: row.hosts_count, digest: row.digest };
   let ids: number[];
   try {
     const choice = await ctx.store.approvalChoices.get(row.id);
-    ids = await acts.hosts(requester, permission, choice?.asked ?? { ids: [] }, seen);
+    ids = await acts.hosts(requester, permission, choice?.asked ?? { ids: [] }, expected);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
     const why = error.errors[0]?.reason ?? error.message;

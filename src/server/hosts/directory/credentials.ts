@@ -67,11 +67,11 @@ export function credentialsFrom(
   const secret = input.client_secret ?? "";
   const isKept = secret === "" || isMask(secret);
   // The stored secret must not be sent for another app, or to another tenant.
-  const kept = before?.tenant_id === tenant_id && before.client_id === client_id ? before.client_secret : null;
-  if (isKept && kept === null)
+  const storedSecret = before?.tenant_id === tenant_id && before.client_id === client_id ? before.client_secret : null;
+  if (isKept && storedSecret === null)
     errors.push({ name: `${at}.client_secret`, reason: "is required for a new tenant_id or client_id" });
   if (errors.length > 0) throw invalidFields(errors);
-  return { tenant_id, client_id, client_secret: isKept ? kept! : secret };
+  return { tenant_id, client_id, client_secret: isKept ? storedSecret! : secret };
 }
 
 export async function checkWithDirectory(ctx: Context, credentials: Credentials, at: string): Promise<void> {

@@ -59,8 +59,8 @@ async function sync(services: Services, row: CredentialsRow, signal: AbortSignal
 
   const people = new Map<string, number>();
   for await (const page of client.people()) {
-    const kept = await step((tx) => keepPeople(tx, page, clock.iso()));
-    for (const [id, userId] of kept) people.set(id, userId);
+    const stored = await step((tx) => keepPeople(tx, page, clock.iso()));
+    for (const [id, userId] of stored) people.set(id, userId);
   }
   // Each directory has the people who manage it: without any, something is wrong with the reply.
   if (people.size === 0) throw new DirectoryError("unreachable", "the directory lists no people: none were removed");

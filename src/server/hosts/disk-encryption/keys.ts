@@ -68,8 +68,8 @@ async function keepKey(
     const host = await hostOf(store, hostId);
     const status = isConfirmed(host) ? "verified" : "verifying";
     const before = await store.hostDiskEncryption.get(hostId);
-    const kept = { key, sealed_key: null, key_salt: salt, key_slot: slot };
-    await recordEscrow(within(ctx, store), hostId, { before, key: kept, source: "agent" });
+    const keyColumns = { key, sealed_key: null, key_salt: salt, key_slot: slot };
+    await recordEscrow(within(ctx, store), hostId, { before, key: keyColumns, source: "agent" });
     await store.hostDiskEncryption.upsert(
       [
         {

@@ -32,8 +32,8 @@ export class NewHostsRate {
     const rate = new NewHostsRate(settings.enroll_max_new_hosts);
     const hashes = [...new Set(requests.flatMap(({ secretHash }) => secretHash ?? []))];
     const buckets = hashes.map((hash) => rate.#bucketOf(hash));
-    const left = await allowances(tx, clock.now(), buckets);
-    for (const [i, hash] of hashes.entries()) rate.#left.set(hash, left[i]!);
+    const allowed = await allowances(tx, clock.now(), buckets);
+    for (const [i, hash] of hashes.entries()) rate.#left.set(hash, allowed[i]!);
     return rate;
   }
 

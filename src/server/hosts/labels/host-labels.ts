@@ -33,14 +33,14 @@ export async function changeHostLabels(
     );
     const wrong = names.filter((name) => !manual.has(name));
     if (wrong.length > 0) throw badRequest(`unknown labels, or not manual: ${quotedNames(wrong)}`, "labels");
-    const held = new Set(
+    const hostLabels = new Set(
       (
         await store.labelMembers.pick(["label_id"], {
           where: and(eq("host_id", hostId), oneOf("label_id", [...manual.values()])),
         })
       ).map(({ label_id }) => label_id),
     );
-    const changed = names.filter((name) => held.has(manual.get(name)!) === (change === "remove"));
+    const changed = names.filter((name) => hostLabels.has(manual.get(name)!) === (change === "remove"));
     if (changed.length === 0) return;
     const ids = changed.map((name) => manual.get(name)!);
     if (change === "add")

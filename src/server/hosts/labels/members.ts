@@ -109,9 +109,9 @@ export async function setMembers(store: ServerTx, labelId: number, where: Predic
 
 /** Ids of the members that the caller may see. */
 export async function memberIds(ctx: Context, labelId: number): Promise<number[]> {
-  const seen = membersWhere(labelId, visible(ctx, "labels:list"));
+  const visibleMembers = membersWhere(labelId, visible(ctx, "labels:list"));
   const hostIds: number[] = [];
-  for await (const page of ctx.store.labelMembers.pages({ where: seen }, BATCH_SIZE))
+  for await (const page of ctx.store.labelMembers.pages({ where: visibleMembers }, BATCH_SIZE))
     for (const { host_id } of page) hostIds.push(host_id);
   return hostIds.sort((a, b) => a - b);
 }

@@ -78,8 +78,9 @@ export async function authorizeLabel(ctx: Context, label: Pick<LabelRow, "author
   if (label.author_id === user.id && maySomewhere(user, "labels:write")) return;
   if (label.author_id === null || !maySomewhere(user, "labels:write_any")) throw forbidden();
   const author = await store.users.get(label.author_id);
-  const held = await store.userTeams.pick(["team_id"], { where: eq("user_id", label.author_id) });
-  const isOfTeams = held.length > 0 && held.every(({ team_id }) => may(user, "labels:write_any", team_id));
+  const authorTeams = await store.userTeams.pick(["team_id"], { where: eq("user_id", label.author_id) });
+  const isOfTeams =
+    authorTeams.length > 0 && authorTeams.every(({ team_id }) => may(user, "labels:write_any", team_id));
   if (author?.global_role !== null || !isOfTeams) throw forbidden();
 }
 

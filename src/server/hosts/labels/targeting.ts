@@ -50,11 +50,11 @@ export async function resolveKept(
   const isKept = (label: TargetLabel): boolean =>
     label.label_id === null &&
     lists.some(([rule, , names]) => rule === label.rule && names?.includes(deletedLabel(label.name)));
-  const kept = stored.filter(isKept).map(({ label_id, name, rule }) => ({ label_id, name, rule }));
+  const deletedLabels = stored.filter(isKept).map(({ label_id, name, rule }) => ({ label_id, name, rule }));
   const isOf = (rule: LabelRule, name: string): boolean =>
-    kept.some((label) => label.rule === rule && deletedLabel(label.name) === name);
+    deletedLabels.some((label) => label.rule === rule && deletedLabel(label.name) === name);
   const others = lists.map(([rule, field, names]): List => [rule, field, names?.filter((name) => !isOf(rule, name))]);
-  return [...(await resolveLists(ctx, others, kind)), ...kept];
+  return [...(await resolveLists(ctx, others, kind)), ...deletedLabels];
 }
 
 type TargetKind = "profile" | "software";

@@ -61,10 +61,10 @@ export async function writeLabels(ctx: Context, writes: readonly LabelWrite[]): 
     store,
     fresh.flatMap(({ members }, i) => [...(members ?? [])].map((host_id) => ({ label_id: created[i]!.id, host_id }))),
   );
-  const held = writes.flatMap(({ before, ...write }) =>
+  const changes = writes.flatMap(({ before, ...write }) =>
     before ? [{ before, ...write, changed: changedIn(before, write) }] : [],
   );
-  for await (const batch of parts(held.filter(({ changed }) => changed.length > 0)))
+  for await (const batch of parts(changes.filter(({ changed }) => changed.length > 0)))
     await store.labels.updateEach(
       batch.map(({ before, columns, changed }) => ({
         id: before.id,
@@ -74,7 +74,7 @@ export async function writeLabels(ctx: Context, writes: readonly LabelWrite[]): 
       })),
     );
   // Answers to the old query no longer count: hosts become members again when they answer the new one.
-  const requeried = held
+  const requeried = changes
     .filter(({ changed }) => changed.some((column) => asks.has(column)))
     .map(({ before }) => before.id);
   if (requeried.length > 0) {
@@ -85,7 +85,7 @@ export async function writeLabels(ctx: Context, writes: readonly LabelWrite[]): 
     await notifyMembersChanged(store, requeried);
   }
   const edited: LabelRow[] = [];
-  for (const { before, columns, members, changed } of held) {
+  for (const { before, columns, members, changed } of changes) {
     const others = members !== undefined && (await replaceMembers(ctx, before.id, members));
     if (others || changed.length > 0) edited.push({ ...before, ...columns });
   }

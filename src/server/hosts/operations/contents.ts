@@ -43,8 +43,12 @@ export async function keepContents(
       ? { digest: createHash("sha256").update(content).digest("hex"), content, file_id: null, used_at }
       : { digest: `file-${content.sha256}`, content: "", file_id: content.id, used_at },
   );
-  const kept = await store.operationContents.upsert(rows, { on: ["digest"], set: ["used_at"], returning: ["id"] });
-  return new Map(distinct.map((content, i) => [content, kept[i]!.id]));
+  const storedRows = await store.operationContents.upsert(rows, {
+    on: ["digest"],
+    set: ["used_at"],
+    returning: ["id"],
+  });
+  return new Map(distinct.map((content, i) => [content, storedRows[i]!.id]));
 }
 
 export async function forgetContents({ store, clock }: Deps): Promise<number> {

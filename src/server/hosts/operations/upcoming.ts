@@ -24,7 +24,7 @@ export async function upcomingOf(
   const open = all.filter(({ kind }) => !operationKind(ctx, kind).isHidden);
   const userIds = [...new Set(open.map(({ user_id }) => user_id).filter((userId) => userId !== null))];
   const users = new Map((await ctx.store.users.getMany(userIds)).map((user) => [user.id, user]));
-  const seen = await asSeen(ctx, host, open);
+  const activities = await asSeen(ctx, host, open);
   return open.map((operation) => {
     const user = operation.user_id === null ? undefined : users.get(operation.user_id);
     return {
@@ -40,7 +40,7 @@ export async function upcomingOf(
             actor_gravatar: user.gravatar_url,
             actor_api_only: user.api_only,
           }),
-      ...seen.get(operation.id)!,
+      ...activities.get(operation.id)!,
     };
   });
 }
@@ -50,15 +50,15 @@ async function asSeen(
   host: OperationHost,
   open: readonly OpenOperation[],
 ): Promise<ReadonlyMap<number, OperationActivity>> {
-  const seen = new Map<number, OperationActivity>();
+  const activities = new Map<number, OperationActivity>();
   const viewOf = ({ kind }: OpenOperation): OperationView | undefined => operationKind(ctx, kind).view;
   for (const [view, operations] of groupBy(open, viewOf)) {
     const each = view
       ? await view.upcoming(ctx.store, host, operations)
       : operations.map((operation) => scriptOf(ctx, host, operation));
-    operations.forEach(({ id }, i) => void seen.set(id, each[i]!));
+    operations.forEach(({ id }, i) => void activities.set(id, each[i]!));
   }
-  return seen;
+  return activities;
 }
 
 const scriptOf = (

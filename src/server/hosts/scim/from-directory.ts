@@ -65,14 +65,14 @@ export async function keepPeople(
   const moved = directory.map((row) => ({ ...row, user_name: aside(row.directory_id!) }));
   const isMoved = new Set(moved.map(({ id }) => id));
   const changed: (Columns & { id: number })[] = [];
-  const kept = new Map<string, number>();
+  const personIds = new Map<string, number>();
   for (const [key, person] of people) {
     const row = stored.get(person.id);
     const rowOfProvider = providersId.get(key);
     if (rowOfProvider !== undefined && row) superseded.push(row.id);
     if (rowOfProvider === undefined && !row) added.push(person);
     const id = rowOfProvider ?? row?.id;
-    if (id !== undefined) kept.set(person.id, id);
+    if (id !== undefined) personIds.set(person.id, id);
     if (rowOfProvider !== undefined || !row) continue;
     const columns = columnsOf(person);
     if (isMoved.has(row.id) || isChanged(row, columns)) changed.push({ id: row.id, ...columns });
@@ -84,7 +84,7 @@ export async function keepPeople(
   const inserted = await tx.scimUsers.insertMany(
     added.map((person) => ({ ...columnsOf(person), directory_id: person.id, created_at: now, updated_at: now })),
   );
-  for (const row of inserted) kept.set(row.directory_id!, row.id);
+  for (const row of inserted) personIds.set(row.directory_id!, row.id);
   const isNamed = new Set(changed.map(({ id }) => id));
   const leftAside = moved.filter(({ id }) => !isNamed.has(id) && !superseded.includes(id));
   const rows = [
@@ -93,7 +93,7 @@ export async function keepPeople(
     ...inserted,
   ];
   if (rows.length > 0) await keepLogins(tx, rows);
-  return kept;
+  return personIds;
 }
 
 /** The rows of people that the directory does not list any more. */

@@ -34,9 +34,9 @@ async function linkHosts(tx: ServerTx, hostIds: readonly number[]): Promise<numb
   const before = new Map((await tx.hostEndUsers.getMany(hostIds)).map(({ id, user_id }) => [id, user_id]));
   const changed = [...new Set(hostIds)].filter((id) => before.get(id) !== personOf.get(id));
   const gone = changed.filter((id) => !personOf.has(id));
-  const kept = changed.filter((id) => personOf.has(id)).map((id) => ({ id, user_id: personOf.get(id)! }));
+  const linked = changed.filter((id) => personOf.has(id)).map((id) => ({ id, user_id: personOf.get(id)! }));
   if (gone.length > 0) await tx.hostEndUsers.delete(oneOf("id", gone));
-  if (kept.length > 0) await tx.hostEndUsers.upsert(kept, { on: ["id"], returning: [] });
+  if (linked.length > 0) await tx.hostEndUsers.upsert(linked, { on: ["id"], returning: [] });
   return changed;
 }
 

@@ -60,7 +60,7 @@ export function changesOf(operation: Operation): { verb: Verb; path: Path; value
 type Attributes = Record<string, unknown>;
 
 /** The attributes that are kept, by their names in lower case. All others are ignored. */
-const kept: Readonly<Record<string, string>> = {
+const attributeNames: Readonly<Record<string, string>> = {
   externalid: "externalId",
   username: "userName",
   displayname: "displayName",
@@ -85,7 +85,7 @@ export function patched(before: Attributes, operations: readonly Operation[]): A
   const after: Attributes = structuredClone(before);
   for (const operation of operations)
     for (const { verb, path, value } of changesOf(operation)) {
-      const name = kept[path.attribute];
+      const name = attributeNames[path.attribute];
       if (name === undefined) continue;
       if (name === "emails") after.emails = patchedEmails(emailsIn(after), verb, path, value);
       else if (name === "name" || name === scimUrns.enterprise) patchObject(after, name, verb, path, value);

@@ -41,10 +41,10 @@ export function unmasked(section: Section, input: unknown, old: object): { input
   if (paths.length > MAX_MASKS) throw badRequest(`more than ${MAX_MASKS} secrets`, section.name);
   const result = paths.reduce((left, path) => {
     const from = pathInOld(section, input, old, path);
-    const kept = from === null ? undefined : getPath(old, from);
+    const storedSecret = from === null ? undefined : getPath(old, from);
     const list = listAt(section, path);
-    if (list && isEmpty(kept)) errors.push({ name: path.join("."), reason: unknownMask(list[1]) });
-    return withPath(left, path, kept ?? "");
+    if (list && isEmpty(storedSecret)) errors.push({ name: path.join("."), reason: unknownMask(list[1]) });
+    return withPath(left, path, storedSecret ?? "");
   }, input);
   return { input: result, errors };
 }
@@ -72,9 +72,10 @@ function pathInOld(section: Section, input: unknown, old: object, path: readonly
 /** Refuses to keep a stored secret if its recipient changes: the secret must be sent again. */
 export function rebound(section: Section, input: unknown, value: object, old: object): FieldError[] {
   return Object.entries(section.boundTo).flatMap(([path, fields]) => {
-    const kept = getPath(old, path);
+    const storedSecret = getPath(old, path);
     const sent = getPath(input, path);
-    if (isEmpty(kept) || (sent !== undefined && !isMask(sent)) || getPath(value, path) !== kept) return [];
+    if (isEmpty(storedSecret) || (sent !== undefined && !isMask(sent)) || getPath(value, path) !== storedSecret)
+      return [];
     const moved = fields.filter((field) => getPath(value, field) !== getPath(old, field));
     // Without a recipient the secret is not sent anywhere, and setting one later is a change again.
     if (moved.length === 0 || isEmpty(getPath(value, fields[0]!))) return [];

@@ -60,7 +60,7 @@ export const getConfig = async (ctx: Context): Promise<AppConfig> =>
 type Changing = Pick<ChangeOptions, "force" | "overwrite">;
 
 /** Runs in the transaction that changes the integrations, with those that there are now. */
-export type IntegrationsChanged = (inside: Context, left: Integrations) => Promise<void>;
+export type IntegrationsChanged = (inside: Context, remaining: Integrations) => Promise<void>;
 
 export async function modifyConfig(
   ctx: Context,

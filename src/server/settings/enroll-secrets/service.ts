@@ -54,12 +54,12 @@ export const secretsOf = async ({ store }: Pick<Context, "store">, teamId: numbe
 /** 422 on `secrets` for a list that no team may have, whatever the others have. */
 export function checkSecrets(inputs: SecretInputs): void {
   if (inputs.length > MAX_SECRETS) throw invalid("secrets", `must not be more than ${MAX_SECRETS}`);
-  const seen = new Set<string>();
+  const distinct = new Set<string>();
   for (const { secret } of inputs) {
     if (secret.trim() === "") throw invalid("secrets", "must not be empty");
     if (/\p{Cc}|\p{Cs}/u.test(secret)) throw invalid("secrets", "must not contain control characters");
-    if (seen.has(secret) && !isMask(secret)) throw invalid("secrets", "must differ from each other");
-    seen.add(secret);
+    if (distinct.has(secret) && !isMask(secret)) throw invalid("secrets", "must differ from each other");
+    distinct.add(secret);
   }
 }
 
@@ -197,11 +197,11 @@ function checkUnused(
 
 function changeOf({ replacement, hashes }: HashedReplacement) {
   const existing = replacement.existing.map((row) => ({ ...row, hash: tokenHash(row.secret) }));
-  const kept = new Set(existing.map(({ hash }) => hash));
+  const existingHashes = new Set(existing.map(({ hash }) => hash));
   return {
     replacement,
     gone: existing.filter(({ hash }) => !hashes.has(hash)).map(({ id }) => id),
-    added: [...hashes].filter(([hash]) => !kept.has(hash)),
+    added: [...hashes].filter(([hash]) => !existingHashes.has(hash)),
   };
 }
 

@@ -32,13 +32,13 @@ export const dropIntegrations = (ctx: Context, left: Integrations): Promise<void
 
 type Ticketing = Pick<TeamIntegrations, "ticketing_a" | "ticketing_b">;
 
-function remaining(used: Ticketing, left: Integrations): Ticketing {
-  const kept = <T extends object>(list: keyof Ticketing, entries: readonly T[]): T[] => {
-    const identities = left[list].map((entry) => identityOf(list, entry));
+function remaining(used: Ticketing, integrations: Integrations): Ticketing {
+  const withoutRemoved = <T extends object>(list: keyof Ticketing, entries: readonly T[]): T[] => {
+    const identities = integrations[list].map((entry) => identityOf(list, entry));
     return entries.filter((entry) => identities.includes(identityOf(list, entry)));
   };
   return {
-    ticketing_a: kept("ticketing_a", used.ticketing_a),
-    ticketing_b: kept("ticketing_b", used.ticketing_b),
+    ticketing_a: withoutRemoved("ticketing_a", used.ticketing_a),
+    ticketing_b: withoutRemoved("ticketing_b", used.ticketing_b),
   };
 }

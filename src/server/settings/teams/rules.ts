@@ -97,15 +97,15 @@ function ticketingProblems(
 ): FieldError[] {
   return lists.flatMap((list) => {
     const identities = config.integrations[list].map((entry) => identityOf(list, entry));
-    const seen = new Set<string>();
+    const listed = new Set<string>();
     return integrations[list].flatMap((entry, i) => {
       const identity = identityOf(list, entry);
       const name = `integrations.${list}.${i}.url`;
       const keys = entryKeys[list].join(" and ");
       if (!identities.includes(identity))
         return [{ name, reason: `the global configuration has no ${list} integration with this ${keys}` }];
-      if (seen.has(identity)) return [{ name, reason: `another entry has the same ${keys}` }];
-      seen.add(identity);
+      if (listed.has(identity)) return [{ name, reason: `another entry has the same ${keys}` }];
+      listed.add(identity);
       return [];
     });
   });

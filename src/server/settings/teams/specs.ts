@@ -41,10 +41,10 @@ export async function applyTeamSpecs(
   options: Options,
 ): Promise<{ team_ids_by_name: Record<string, number> }> {
   const desired = specs.map((input, i) => read(input, `specs.${i}`, options));
-  const seen = new Set<string>();
+  const names = new Set<string>();
   for (const { at, name } of desired) {
-    if (seen.has(nameKey(name))) throw invalid(`${at}.name`, `the team ${JSON.stringify(name)} is given twice`);
-    seen.add(nameKey(name));
+    if (names.has(nameKey(name))) throw invalid(`${at}.name`, `the team ${JSON.stringify(name)} is given twice`);
+    names.add(nameKey(name));
   }
   const ids = new Map<string, number>();
   await changingSecrets(ctx, (holding) =>
@@ -53,11 +53,11 @@ export async function applyTeamSpecs(
       async (store) => {
         ids.clear();
         const inside = within(ctx, store);
-        const rows = await store.teams.list({ where: oneOf("name_key", [...seen]) });
-        const held = new Map(rows.map((row) => [row.name_key, row]));
+        const rows = await store.teams.list({ where: oneOf("name_key", [...names]) });
+        const existing = new Map(rows.map((row) => [row.name_key, row]));
         // In a dry run new teams get no id, so none is returned.
-        for (const team of await keepAll(inside, desired, held, options))
-          if (inside.dryRun === null || held.has(team.name_key)) ids.set(team.name, team.id);
+        for (const team of await keepAll(inside, desired, existing, options))
+          if (inside.dryRun === null || existing.has(team.name_key)) ids.set(team.name, team.id);
       },
       { lock: "teams" },
     ),
@@ -93,27 +93,27 @@ function read(raw: Record<string, unknown>, at: string, { force }: Options): Des
 async function keepAll(
   inside: Context,
   desired: readonly DesiredTeam[],
-  held: ReadonlyMap<string, TeamRow>,
+  existing: ReadonlyMap<string, TeamRow>,
   { force }: Options,
 ): Promise<TeamRow[]> {
   const config = await readConfig(inside.store);
   for (const { name } of desired) {
-    const before = held.get(nameKey(name));
+    const before = existing.get(nameKey(name));
     // For team users, other teams are answered like missing ones.
     if (before && may(inside.user, "teams:list", before.id)) authorizeTeam(inside, "teams:edit", before.id);
     else authorize(inside, "teams:create", null);
   }
-  const settings = desired.map((team) => settingsOf(team, held.get(nameKey(team.name)), config));
+  const settings = desired.map((team) => settingsOf(team, existing.get(nameKey(team.name)), config));
   for (const [i, { at, name }] of desired.entries()) {
-    const before = held.get(nameKey(name));
+    const before = existing.get(nameKey(name));
     await checkChange(inside, before ?? null, settings[i]!, at);
   }
   const fresh = desired.flatMap(({ name }, i) =>
-    held.has(nameKey(name)) ? [] : [{ name, description: "", settings: settings[i]! }],
+    existing.has(nameKey(name)) ? [] : [{ name, description: "", settings: settings[i]! }],
   );
   const created = new Map((await insertTeams(inside, fresh)).map((row) => [row.name_key, row]));
   const changed = desired.flatMap(({ name }, i) => {
-    const before = held.get(nameKey(name));
+    const before = existing.get(nameKey(name));
     const same = !before || isDeepStrictEqual(shownSettings(before.settings), settings[i]);
     return same ? [] : [{ ...before, settings: settings[i]! }];
   });
@@ -124,7 +124,7 @@ async function keepAll(
   const teams = [...created.values(), ...changed].map(({ id, name }) => ({ id, name }));
   if (teams.length > 0) await recordActivity(inside, "applied_spec_team", { teams });
 
-  const rows = desired.map(({ name }) => held.get(nameKey(name)) ?? created.get(nameKey(name))!);
+  const rows = desired.map(({ name }) => existing.get(nameKey(name)) ?? created.get(nameKey(name))!);
   await writeAgentOptions(
     inside,
     desired.flatMap(({ at, spec, input }, i) => {

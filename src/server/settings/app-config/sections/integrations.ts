@@ -72,12 +72,12 @@ const isDomain = (text: string): boolean =>
   text.split(".").every((label) => /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u.test(label));
 
 function repeated(list: string, entries: readonly object[], keys: readonly string[]): FieldError[] {
-  const seen = new Set<string>();
+  const identities = new Set<string>();
   return entries.flatMap((entry, i) => {
     const identity = JSON.stringify(keys.map((key) => (entry as Record<string, unknown>)[key]));
-    if (seen.has(identity))
+    if (identities.has(identity))
       return [{ name: `${list}.${i}.${keys[0]}`, reason: `another entry has the same ${keys.join(" and ")}` }];
-    seen.add(identity);
+    identities.add(identity);
     return [];
   });
 }

@@ -49,12 +49,12 @@ export const failingPoliciesProblems = (hook: WebhookSettings["failing_policies_
 const ENABLES_MAIL = "enable_failing_policies_mail";
 
 export function failingPoliciesMailProblems({ recipients, ...mail }: FailingPoliciesMail): FieldError[] {
-  const seen = new Set<string>();
+  const addresses = new Set<string>();
   const errors = recipients.flatMap((address, i): FieldError[] => {
     const name = `recipients.${i}`;
     if (!isEmail(address)) return [{ name, reason: NOT_AN_EMAIL }];
-    if (seen.has(address.toLowerCase())) return [{ name, reason: "is listed twice" }];
-    seen.add(address.toLowerCase());
+    if (addresses.has(address.toLowerCase())) return [{ name, reason: "is listed twice" }];
+    addresses.add(address.toLowerCase());
     return [];
   });
   return mail.enable_failing_policies_mail && recipients.length === 0
