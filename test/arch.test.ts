@@ -572,6 +572,25 @@ describe("words", () => {
     expect(wrong.map(({ file, name }) => `${file}: ${name}`)).toEqual([]);
   });
 
+  it("name in a variable the thing, not that it was given, asked for or found", () => {
+    const bare = "(?:given|asked|wanted|found|known|own|one|some|made)";
+    // Declarations, parameters of short functions, and patterns without a name of their own.
+    const declared = new RegExp(
+      `(?:^\\s*|\\(|export )(?:const|let) ${bare}\\b|(?<![.\\w])\\(?${bare}\\)? =>|\\b(?:const|let) \\{[^}=:]*\\b${bare}\\b[^}=:]*\\} =`,
+      "gm",
+    );
+    // Columns and wire fields keep their names.
+    const code = places.filter((file) => file.startsWith("src/") && /\.tsx?$/.test(file));
+    const wrong = code.flatMap((file) =>
+      [
+        ...textOf(file)
+          .replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "")
+          .matchAll(declared),
+      ].map(([text]) => `${file}: ${text}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   it("name in a constant how many it allows: BATCH_SIZE, MAX_CONCURRENT, or the noun", () => {
     const bare = /\b(?:const|let) (BATCH|STEP|PAGE|CHUNK|SLICE|(?:\w+_)?AT_ONCE|TOGETHER|PARTS_MAX|CHANGES)\b/g;
     const code = places.filter((file) => /\.m?[jt]s$/.test(file));

@@ -41,12 +41,13 @@ const none: MoreEndpoints = { routes: [], protocols: [] };
 export function createApp(services: Services, features: Features, more: MoreEndpoints = none): H3 {
   const app = new H3({
     silent: true,
-    onError: (error, event) => renderError(services, askedOf(services, event), error.unhandled ? error.cause : error),
+    onError: (error, event) =>
+      renderError(services, requestPartsOf(services, event), error.unhandled ? error.cause : error),
   });
-  mountPages(app, services, (thrown, event) => loggedError(services, askedOf(services, event), thrown));
+  mountPages(app, services, (thrown, event) => loggedError(services, requestPartsOf(services, event), thrown));
   mountAgent(app, services, features.agent);
   mountTable(app, more.routes, () => services);
-  for (const one of [...protocolsOf(services.settings), ...more.protocols]) mountProtocol(app, services, one);
+  for (const protocol of [...protocolsOf(services.settings), ...more.protocols]) mountProtocol(app, services, protocol);
   app.all("/**", (event) => {
     event.context.services = services;
     return apiOf(routes).handler(event);
@@ -73,8 +74,8 @@ const apiOf = memo((table: readonly Route[]) => {
 });
 
 function mountTable(app: H3, table: readonly Route[], of: ServicesOf): void {
-  const all = table.map((one): ServedRoute => [one, servedPaths(one.endpoint)]);
-  for (const [one, paths] of all) mount(app, of, one, paths, errorForms[one.endpoint.mediaType]);
+  const all = table.map((entry): ServedRoute => [entry, servedPaths(entry.endpoint)]);
+  for (const [entry, paths] of all) mount(app, of, entry, paths, errorForms[entry.endpoint.mediaType]);
   refuseOtherMethods(app, refusalsOf(all));
 }
 
@@ -83,10 +84,10 @@ const isForBrowser = ({ req, url }: H3Event): boolean =>
 
 function mountProtocol(app: H3, services: Services, protocol: Protocol): void {
   const { routes, pathsOf = servedPaths } = protocol;
-  const all = routes.map((one): ServedRoute => [one, pathsOf(one.endpoint)]);
-  for (const [one, paths] of all) mount(app, () => services, one, paths, protocol);
+  const all = routes.map((entry): ServedRoute => [entry, pathsOf(entry.endpoint)]);
+  for (const [entry, paths] of all) mount(app, () => services, entry, paths, protocol);
   refuseOtherMethods(app, refusalsOf(all), (error, event) =>
-    refusal(services, askedOf(services, event), error, protocol),
+    refusal(services, requestPartsOf(services, event), error, protocol),
   );
 }
 
@@ -100,9 +101,9 @@ function mount(
   const answer = async (event: H3Event): Promise<Response> => {
     const started = performance.now();
     const services = of(event);
-    const asked = askedOf(services, event);
-    const ctx = await contextOf(services, asked, endpoint.access).catch((error: unknown) =>
-      refusal(services, asked, error, protocol),
+    const parts = requestPartsOf(services, event);
+    const ctx = await contextOf(services, parts, endpoint.access).catch((error: unknown) =>
+      refusal(services, parts, error, protocol),
     );
     if (ctx instanceof Response) return ctx;
     const reply: Reply = { status: endpoint.status, headers: {} };
@@ -119,7 +120,7 @@ function mount(
       return response;
     } catch (error) {
       await discard(uploads, ctx);
-      const response = refusal(services, asked, error, protocol);
+      const response = refusal(services, parts, error, protocol);
       count(services, endpoint, response.status, started);
       return response;
     }
@@ -169,15 +170,15 @@ function refusalsOf(served: readonly ServedRoute[]): Refusal[] {
     for (const path of paths) methods.set(path, [...(methods.get(path) ?? []), ...methodsOf(endpoint)]);
   const templates = new Map<number, { endpoint: AnyEndpoint; parts: string[] }[]>();
   for (const [{ endpoint }, paths] of served)
-    for (const path of paths.filter((one) => one.includes(":"))) {
+    for (const path of paths.filter((pattern) => pattern.includes(":"))) {
       const parts = path.split("/");
       templates.set(parts.length, [...(templates.get(parts.length) ?? []), { endpoint, parts }]);
     }
   return [...methods].map(([path, allow]) => {
     // DELETE /labels/summary refers to the label of that name, through DELETE /labels/:name.
-    const own = path.split("/");
-    const named = (path.includes(":") ? [] : (templates.get(own.length) ?? []))
-      .filter(({ endpoint, parts }) => !allow.includes(endpoint.method) && names(endpoint, parts, own))
+    const segments = path.split("/");
+    const named = (path.includes(":") ? [] : (templates.get(segments.length) ?? []))
+      .filter(({ endpoint, parts }) => !allow.includes(endpoint.method) && names(endpoint, parts, segments))
       .map(({ endpoint }) => endpoint.method as string);
     return { path, allow, named };
   });
@@ -189,10 +190,10 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as 
  * Whether the path, which has no parameters and the same number of parts, matches the endpoint with valid parameter
  * values.
  */
-function names({ params }: AnyEndpoint, parts: readonly string[], own: readonly string[]): boolean {
+function names({ params }: AnyEndpoint, parts: readonly string[], segments: readonly string[]): boolean {
   const isParameter = (part: string) => part.startsWith(":");
-  if (!parts.every((part, at) => part === own[at] || isParameter(part))) return false;
-  const filled = parts.flatMap((part, at) => (isParameter(part) ? [[part.slice(1), own[at]]] : []));
+  if (!parts.every((part, at) => part === segments[at] || isParameter(part))) return false;
+  const filled = parts.flatMap((part, at) => (isParameter(part) ? [[part.slice(1), segments[at]]] : []));
   // Each schema is used once here: generating code for it would take much longer.
   return params.safeParse(Object.fromEntries(filled), { jitless: true }).success;
 }
@@ -203,7 +204,7 @@ type ServedRoute = readonly [route: Route, paths: readonly string[]];
 const nodeRequest = (event: H3Event): IncomingMessage | undefined =>
   event.runtime?.node?.req as IncomingMessage | undefined;
 
-function askedOf({ random }: Pick<Services, "random">, event: H3Event): RequestParts {
+function requestPartsOf({ random }: Pick<Services, "random">, event: H3Event): RequestParts {
   const { req, url, context } = event;
   context.requestId ??= random.uuid();
   return {

@@ -43,7 +43,7 @@ export async function bootstrap(
   }
   // The suffix satisfies the password rules regardless of the random part.
   const password = settings.admin_password ?? `${random.token(15)}-7`;
-  const made = await createFirstAdmin(services, {
+  const created = await createFirstAdmin(services, {
     name: settings.admin_name,
     email,
     password,
@@ -56,13 +56,13 @@ export async function bootstrap(
       ? new BadSetting(`admin_email, admin_password: ${error.errors[0]?.reason ?? error.message}`)
       : error;
   });
-  if (made === null) return null;
+  if (created === null) return null;
   if (options.quickstart) await addGlobalSecret(serviceContext(services, "quickstart"));
   const file = certificateFile(settings);
   return {
     email,
     password: generated ? password : null,
-    token: made.token,
+    token: created.token,
     ca: file === null ? null : await readFile(file, "utf8"),
   };
 }

@@ -48,10 +48,10 @@ async function using<R>(options: Omit<PlaceOptions, "log">, work: (opened: Opene
 
 export const checkData = (where: Where, onTable: (name: string) => void): Promise<CheckResult> =>
   using(where, async ({ store }) => {
-    const found = await checkStore(store, { onTable });
+    const checked = await checkStore(store, { onTable });
     const { problem } = await verifyChain(store);
-    if (problem === null) return found;
-    return { ...found, problems: [...found.problems, `activities: ${problem.kind}: ${problem.detail}`] };
+    if (problem === null) return checked;
+    return { ...checked, problems: [...checked.problems, `activities: ${problem.kind}: ${problem.detail}`] };
   });
 
 /** Counts the values that are encrypted with the server key. */

@@ -33,13 +33,13 @@ export function directHandler(
         if (!path.includes(":")) served.set(`${route.endpoint.method} ${path}`, { route, protocol });
 
   return (req, res) => {
-    const found = served.get(`${req.method} ${splitUrl(req.url!)[0]}`);
-    if (!found || !isUsual(req.headers, found.route.endpoint)) return false;
+    const candidate = served.get(`${req.method} ${splitUrl(req.url!)[0]}`);
+    if (!candidate || !isUsual(req.headers, candidate.route.endpoint)) return false;
     const chunks: Buffer[] = [];
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
     req.on("end", () => {
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-      answer(services, found, req, bytes)
+      answer(services, candidate, req, bytes)
         .then((reply) => send(res, reply))
         .catch((err: unknown) => {
           services.log.error({ err }, "a reply could not be sent");
@@ -81,25 +81,25 @@ async function answer(
   bytes: Buffer,
 ): Promise<WholeReply | Response> {
   const started = performance.now();
-  const asked = new ReceivedRequest(services, req);
+  const request = new ReceivedRequest(services, req);
   const ended = <R extends WholeReply | Response>(sent: R): R => {
     count(services, endpoint, sent.status, started);
     return sent;
   };
   try {
-    const ctx = await contextOf(services, asked, endpoint.access);
+    const ctx = await contextOf(services, request, endpoint.access);
     const reply: Reply = { status: endpoint.status, headers: {} };
     const body: RawInput["body"] = async (_, admission) => {
       await admission?.check(bytes, false);
-      const decode = () => receivedBody(endpoint, asked.headers, bytes);
+      const decode = () => receivedBody(endpoint, request.headers, bytes);
       return admission ? admission.measure(decode) : decode();
     };
-    const value = await run({ params: {}, query: queryOf(asked.search), body }, ctx, reply);
-    const headers = { ...baseHeaders(asked.id, services), ...protocol.headers };
+    const value = await run({ params: {}, query: queryOf(request.search), body }, ctx, reply);
+    const headers = { ...baseHeaders(request.id, services), ...protocol.headers };
     const whole = wholeReply(endpoint, value, reply, headers);
-    return ended(whole ?? (await responseOf(endpoint, value, reply, headers, asked)));
+    return ended(whole ?? (await responseOf(endpoint, value, reply, headers, request)));
   } catch (error) {
-    return ended(refusal(services, asked, error, protocol));
+    return ended(refusal(services, request, error, protocol));
   }
 }
 

@@ -28,29 +28,29 @@ export const baseHeaders = (
 type FailedRequest = Pick<RequestParts, "id" | "path">;
 
 /** The error in the form of the API. */
-export function renderError(services: Services, asked: FailedRequest, thrown: unknown): Response {
-  const error = loggedError(services, asked, thrown);
+export function renderError(services: Services, request: FailedRequest, thrown: unknown): Response {
+  const error = loggedError(services, request, thrown);
   const headers: Record<string, string> = {
-    ...baseHeaders(asked.id, services),
+    ...baseHeaders(request.id, services),
     "content-type": "application/json; charset=utf-8",
   };
   if (error.retryAfter !== null) headers["retry-after"] = String(error.retryAfter);
   if (error.size !== null) headers["content-range"] = `bytes */${error.size}`;
   if (error.allow !== null) headers.allow = error.allow.join(", ");
-  return new Response(JSON.stringify(error.body(asked.id)), { status: error.status, headers });
+  return new Response(JSON.stringify(error.body(request.id)), { status: error.status, headers });
 }
 
 /** The error in the form of the protocol. */
 export function refusal(
   services: Services,
-  asked: RequestParts,
+  parts: RequestParts,
   thrown: unknown,
   { renderError: render, headers: also = {} }: Omit<Protocol, "routes">,
 ): Response {
-  const response = renderError(services, asked, thrown);
+  const response = renderError(services, parts, thrown);
   for (const [name, value] of Object.entries(also)) response.headers.set(name, value);
   if (!render) return response;
-  const request = { id: asked.id, method: asked.method, url: asked.url(), headers: asked.headers };
+  const request = { id: parts.id, method: parts.method, url: parts.url(), headers: parts.headers };
   const { status, type, content, headers = {} } = render(asApiError(thrown), request);
   for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
   response.headers.delete("content-type");

@@ -114,8 +114,8 @@ export async function startFeatures(services: Services): Promise<Features> {
   await start(storeAppWorker);
   await start(policyActions);
   await start(complianceReports);
-  await start(startedPart("tasks", (given) => startTasks(given, taskKinds)));
-  await start(startedPart("jobs", async (given) => startJobs(given)));
+  await start(startedPart("tasks", (running) => startTasks(running, taskKinds)));
+  await start(startedPart("jobs", async (running) => startJobs(running)));
   await start(mailQueue);
   return { agent, stop: () => running.stop() };
 }

@@ -64,8 +64,8 @@ async function assertHasData(settings: Settings): Promise<void> {
  * key could not decrypt.
  */
 export async function serverKeyFor(settings: Settings): Promise<Uint8Array> {
-  const known = await findServerKey(settings);
-  if (known !== null) return known;
+  const existing = await findServerKey(settings);
+  if (existing !== null) return existing;
   const keyId = await keyIdAt(settings);
   if (keyId === null) {
     await markKeyUnused(settings.data_dir);

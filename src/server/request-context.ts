@@ -26,9 +26,9 @@ export interface RequestParts {
 }
 
 /** If an endpoint needs no token, an invalid one is ignored: a client that signs in again may still send its old one. */
-export async function contextOf(services: Services, asked: RequestParts, access: Access): Promise<Context> {
-  const { id: requestId, headers, socket } = asked;
-  const caller = callerOf(services, asked.peer, headers);
+export async function contextOf(services: Services, parts: RequestParts, access: Access): Promise<Context> {
+  const { id: requestId, headers, socket } = parts;
+  const caller = callerOf(services, parts.peer, headers);
   const header = access === "none" ? null : headers.get("authorization");
   const key = header !== null && typeof access === "object" && access.nodeKey ? nodeKeyIn(header) : null;
   const user = header === null || key !== null ? nobody : await authenticate(services, header);
@@ -57,7 +57,7 @@ export async function contextOf(services: Services, asked: RequestParts, access:
     requestId,
     headers,
     cost: access === "none" ? strangerCost(services, caller) : undefined,
-    requested: { method: asked.method, path: asked.path, query: asked.search },
+    requested: { method: parts.method, path: parts.path, query: parts.search },
     clientCertificate: () => clientCertificate(services.settings, socket, headers),
     proxyHeader: (name) => (isTrustedProxy(services.settings, socket?.remoteAddress ?? "") ? headers.get(name) : null),
   };

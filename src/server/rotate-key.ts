@@ -74,12 +74,12 @@ function ownersNext({ newKey }: RotateKey): Uint8Array {
 /** Stores the new key before anything is encrypted with it, because data encrypted with a lost key is lost. */
 async function nextInFile(dataDir: string, current: Uint8Array, { newKey }: RotateKey): Promise<Uint8Array> {
   const pending = await nextServerKey(dataDir);
-  const given = newKey === null ? null : readServerKey(newKey);
-  if (pending && given && !same(pending, given))
+  const nextKey = newKey === null ? null : readServerKey(newKey);
+  if (pending && nextKey && !same(pending, nextKey))
     throw new BadSetting(
       `a change to the key in ${join(dataDir, "server.key.new")} was interrupted: finish it first, with --generate or that file`,
     );
-  const next = pending ?? given ?? newServerKey();
+  const next = pending ?? nextKey ?? newServerKey();
   if (!pending && !same(current, next)) await keepNextServerKey(dataDir, next);
   return next;
 }
