@@ -10,6 +10,10 @@ import { type TestTables, testTables } from "./tables.ts";
 
 const FAIL_FAST = { failFast: true };
 
+/** Without the probes of idle connections, which may fall between. */
+const messagesOf = (calls: readonly (readonly unknown[])[]) =>
+  calls.filter(([sent]) => String((sent as { text?: string }).text ?? sent) !== "SELECT 1");
+
 describe("joined statements", () => {
   let database: FreshDatabase;
   let store: Awaited<ReturnType<typeof openPostgres<TestTables>>>;
@@ -54,9 +58,7 @@ describe("joined statements", () => {
     const query = vi.spyOn(pg.Client.prototype, "query");
     await insert("second");
     // The other one is the COMMIT.
-    expect(
-      query.mock.calls.filter(([sent]) => String((sent as { text?: string }).text ?? sent) !== "SELECT 1"),
-    ).toHaveLength(2);
+    expect(messagesOf(query.mock.calls)).toHaveLength(2);
     expect(await names()).toEqual(["first", "second"]);
   });
 
@@ -142,7 +144,7 @@ describe("joined statements", () => {
     const query = vi.spyOn(pg.Client.prototype, "query");
     await work("second");
     // BEGIN with the count, both writes, COMMIT.
-    expect(query).toHaveBeenCalledTimes(3);
+    expect(messagesOf(query.mock.calls)).toHaveLength(3);
     expect(await names()).toEqual(["first 0", "first later", "second 2", "second later"]);
   });
 
@@ -155,7 +157,7 @@ describe("joined statements", () => {
     for (let round = 0; round < 3; round++) expect(await read()).toMatchObject([2, [{ name: "b" }]]);
     const query = vi.spyOn(pg.Client.prototype, "query");
     await read();
-    expect(query).toHaveBeenCalledTimes(1);
+    expect(messagesOf(query.mock.calls)).toHaveLength(1);
     vi.restoreAllMocks();
     await expect(store.readTogether((reads) => reads.teams.insert({ name: "c" }))).rejects.toThrow(/for reading only/);
     await expect(
