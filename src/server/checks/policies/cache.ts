@@ -70,53 +70,7 @@ export async function createPolicyCache(
   gateChanged: PolicySnapshot["gateChanged"],
 ): Promise<PolicyCache> {
   const { store } = services;
-  const policies = new CachedValue(async (): Promise<PolicySnapshot> => {
-    const columns = [
-      "id",
-      "result_id",
-      "asked_revision",
-      "query",
-      "scope",
-      "team_id",
-      "platform",
-      "software_title_id",
-      "script_id",
-      "conditional_access_enabled",
-      "resend_profile_uuid",
-      "continuous_automations_enabled",
-    ] as const;
-    const rows = await store.policies.pick(columns);
-    const scopes = await labelScopes(store);
-    const cachedPolicies = rows.map(
-      ({ id, result_id, asked_revision, query, scope, team_id, platform }): CachedPolicy => ({
-        id,
-        result_id,
-        query,
-        scope,
-        team_id,
-        platform,
-        labels: scopes.get(id) ?? null,
-        revision: Math.max(result_id, asked_revision),
-      }),
-    );
-    const automated = await automatedPolicies(services);
-    const acting = new Set(rows.filter(acts).map(({ id }) => id));
-    const continuous = new Set(
-      rows
-        .filter((row) => row.continuous_automations_enabled && (automated.has(row.id) || acting.has(row.id)))
-        .map(({ id }) => id),
-    );
-    const automations = {
-      automated,
-      acting,
-      continuous,
-      gating: new Set(rows.filter((row) => row.conditional_access_enabled).map(({ id }) => id)),
-      gateChanged,
-    };
-    return snapshotOf(cachedPolicies, automations, (team_id, left) =>
-      services.log.warn({ team_id, left }, "too many policies for one request: the last ones are not sent to hosts"),
-    );
-  });
+  const policies = new CachedValue(() => readSnapshot(services, gateChanged));
   const forget = () => policies.forget();
   const listened = [channels.policies, channels.labels, channels.teams, channels.config];
   const stops = await Promise.all(listened.map((channel) => store.listen(channel, forget, forget)));
@@ -139,6 +93,56 @@ export async function createPolicyCache(
       for (const stop of stops) await stop();
     },
   };
+}
+
+const cachedColumns = [
+  "id",
+  "result_id",
+  "asked_revision",
+  "query",
+  "scope",
+  "team_id",
+  "platform",
+  "software_title_id",
+  "script_id",
+  "conditional_access_enabled",
+  "resend_profile_uuid",
+  "continuous_automations_enabled",
+] as const;
+
+async function readSnapshot(services: Services, gateChanged: PolicySnapshot["gateChanged"]): Promise<PolicySnapshot> {
+  const { store } = services;
+  const rows = await store.policies.pick(cachedColumns);
+  const scopes = await labelScopes(store);
+  const cachedPolicies = rows.map(
+    ({ id, result_id, asked_revision, query, scope, team_id, platform }): CachedPolicy => ({
+      id,
+      result_id,
+      query,
+      scope,
+      team_id,
+      platform,
+      labels: scopes.get(id) ?? null,
+      revision: Math.max(result_id, asked_revision),
+    }),
+  );
+  const automated = await automatedPolicies(services);
+  const acting = new Set(rows.filter(acts).map(({ id }) => id));
+  const continuous = new Set(
+    rows
+      .filter((row) => row.continuous_automations_enabled && (automated.has(row.id) || acting.has(row.id)))
+      .map(({ id }) => id),
+  );
+  const automations = {
+    automated,
+    acting,
+    continuous,
+    gating: new Set(rows.filter((row) => row.conditional_access_enabled).map(({ id }) => id)),
+    gateChanged,
+  };
+  return snapshotOf(cachedPolicies, automations, (team_id, left) =>
+    services.log.warn({ team_id, left }, "too many policies for one request: the last ones are not sent to hosts"),
+  );
 }
 
 function snapshotOf(

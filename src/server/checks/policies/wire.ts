@@ -36,14 +36,7 @@ export async function policiesOnWire(
   );
   const named = (ids: readonly number[] = []) =>
     ids.flatMap((id) => labels.get(id) ?? []).map(({ id, name }) => ({ id, name }));
-  const titleIds = [...new Set(rows.flatMap(({ software_title_id: id }) => id ?? []))];
-  const titles = new Map(
-    (titleIds.length > 0 ? await store.softwareTitles.getMany(titleIds) : []).map((title) => [title.id, title]),
-  );
-  const scriptIds = [...new Set(rows.flatMap(({ script_id: id }) => id ?? []))];
-  const scripts = byId(scriptIds.length > 0 ? await store.scripts.getMany(scriptIds) : []);
-  const profiles = await profilesResent(store, rows);
-  const slugs = await slugsOf(store, rows);
+  const { titles, scripts, profiles, slugs } = await automationRows(store, rows);
   const ids = rows.map(({ id }) => id);
   const errorsOf = await shownErrors(store, "policy_id", ids, countedHosts(ctx, countedOver));
   return rows.map((row): Policy => {
@@ -83,6 +76,18 @@ export async function policiesOnWire(
       ...(profile ? { resend_configuration_profile: { profile_uuid: profile.uuid, name: profile.name } } : {}),
     };
   });
+}
+
+/** What policies install, run and send again, and the apps of patch policies. */
+async function automationRows(store: ServerTx, rows: readonly PolicyRow[]) {
+  const titleIds = [...new Set(rows.flatMap(({ software_title_id }) => software_title_id ?? []))];
+  const scriptIds = [...new Set(rows.flatMap(({ script_id }) => script_id ?? []))];
+  return {
+    titles: byId(titleIds.length > 0 ? await store.softwareTitles.getMany(titleIds) : []),
+    scripts: byId(scriptIds.length > 0 ? await store.scripts.getMany(scriptIds) : []),
+    profiles: await profilesResent(store, rows),
+    slugs: await slugsOf(store, rows),
+  };
 }
 
 /** The profiles that policies send again, by their uuids. */

@@ -117,6 +117,19 @@ async function updatePart(ctx: Context, changes: readonly PolicyChange[]): Promi
         outdated.map(({ before }) => before.id),
       ),
     );
+  await relabel(ctx, changes, now);
+  const rows = new Map(
+    (await store.policies.getMany(changes.map(({ before }) => before.id))).map((row) => [row.id, row]),
+  );
+  return changes.map(({ before }, i) => ({
+    row: rows.get(before.id)!,
+    outdated: isOutdated[i] ? before.result_id : null,
+  }));
+}
+
+/** Replaces the labels of the changes that name some, and lets hosts report results for the new ones. */
+async function relabel(ctx: Context, changes: readonly PolicyChange[], now: string): Promise<void> {
+  const { store } = ctx;
   const relabelled = changes.filter(({ labels }) => labels !== undefined);
   if (relabelled.length > 0) {
     await store.policyLabels.delete(
@@ -136,13 +149,6 @@ async function updatePart(ctx: Context, changes: readonly PolicyChange[]): Promi
     const work = { payload: { policy_ids: narrowed }, total: narrowed.length };
     await addTask({ ...ctx, user: service }, scopeTrim, work);
   }
-  const rows = new Map(
-    (await store.policies.getMany(changes.map(({ before }) => before.id))).map((row) => [row.id, row]),
-  );
-  return changes.map(({ before }, i) => ({
-    row: rows.get(before.id)!,
-    outdated: isOutdated[i] ? before.result_id : null,
-  }));
 }
 
 /** Whether a change needs the premium tier: a policy becomes critical or gets labels that it did not have. */
