@@ -71,8 +71,11 @@ export const nullishSchemasOf = <F extends PlainFields>(
     [K in keyof F]: z.ZodOptional<z.ZodNullable<F[K]["schema"]>>;
   };
 
+/** Forms have no numbers: they would be texts. */
+type FormFields = Readonly<Record<string, PlainField<boolean> | PlainField<string>>>;
+
 /** The schemas of fields in forms, in which flags are texts. */
-export const formSchemasOf = <F extends PlainFields>(fields: F): { [K in keyof F]: F[K]["schema"] } =>
+export const formSchemasOf = <F extends FormFields>(fields: F): { [K in keyof F]: F[K]["schema"] } =>
   mapped(fields, ({ kind, schema }) => (kind === "flag" ? QueryFlag.meta(schema.meta() ?? {}) : schema)) as {
     [K in keyof F]: F[K]["schema"];
   };
@@ -87,7 +90,7 @@ const mapped = (fields: PlainFields, value: (field: PlainField) => unknown) =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, value(field)]));
 
 /** An object with these keys. */
-export const objectOf = <const K extends string, V>(keys: readonly K[], value: (key: K) => V): Record<K, V> =>
+export const recordOf = <const K extends string, V>(keys: readonly K[], value: (key: K) => V): Record<K, V> =>
   Object.fromEntries(keys.map((key) => [key, value(key)])) as Record<K, V>;
 
 /** The named properties of an object. */

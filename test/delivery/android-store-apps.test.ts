@@ -4,15 +4,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { StoreApp } from "../../src/api/software/store-app.ts";
-import { androidAgents } from "../../src/server/devices/android/policies/agent-app.ts";
-import { androidPolicySender } from "../../src/server/devices/android/policies/sender.ts";
-import { eq } from "../../src/server/platform/store/query.ts";
 import { makeSecret } from "../edge/agent/agents.ts";
 import {
   type AndroidDeviceData,
   type AndroidService,
   ENTERPRISE,
   enrollAndroid,
+  sendAndroidPolicies,
   startAndroid,
   turnAndroidOn,
 } from "../support/android.ts";
@@ -72,14 +70,7 @@ describe.each(bothEngines)("store apps of Android on %s", (engine) => {
     return ((await reply.json()) as { software_title: { app_store_app: StoreApp } }).software_title.app_store_app;
   };
   async function sent(): Promise<unknown> {
-    // A run that a change has woken may be under way, and has the rows for itself.
-    await expect
-      .poll(async () => {
-        await t.services.running.of(androidAgents).run();
-        await t.services.running.of(androidPolicySender).run();
-        return t.store.androidPolicies.count(eq("due", true));
-      })
-      .toBe(0);
+    await sendAndroidPolicies(t);
     return service.policies.get(POLICY)?.content.applications;
   }
 

@@ -64,9 +64,12 @@ describe("documents", () => {
   });
 
   it("create a new team with its defaults, and remove options with null", async () => {
-    const made = await credentialsFrom(file(document("team", "team:\n  name: New\n  agent_options: null")), state);
-    expect(made.find("team_settings", "New")).toEqual(defaults.team_settings);
-    expect(made.find("agent_options", "New")).toBeNull();
+    const credentials = await credentialsFrom(
+      file(document("team", "team:\n  name: New\n  agent_options: null")),
+      state,
+    );
+    expect(credentials.find("team_settings", "New")).toEqual(defaults.team_settings);
+    expect(credentials.find("agent_options", "New")).toBeNull();
   });
 
   it.each<[string, string, string[]]>([

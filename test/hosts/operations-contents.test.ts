@@ -26,8 +26,8 @@ describe("cached contents", () => {
   it("of several digests are not mixed, also if they are loaded at the same time", async () => {
     const contents = new CachedContents(100);
     const texts = ["one", "two", "one", "two"];
-    const found = await Promise.all(texts.map((text) => contents.get(text, async () => text)));
-    expect(found.map(({ text }) => text)).toEqual(texts);
+    const contentsOfTexts = await Promise.all(texts.map((text) => contents.get(text, async () => text)));
+    expect(contentsOfTexts.map(({ text }) => text)).toEqual(texts);
     expect(contents.size).toBe(2);
   });
 

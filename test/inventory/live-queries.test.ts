@@ -777,11 +777,11 @@ it("cause no store operation when an idle host polls, with or without live queri
   });
   expect(reply).not.toBeInstanceOf(Promise);
   await other.read();
-  const asked = t.agent.replyTo("distributed/read", {
+  const polled = t.agent.replyTo("distributed/read", {
     body: Buffer.from(JSON.stringify({ node_key: other.key })),
     authorization: undefined,
     address: "127.0.0.1",
   });
-  expect(asked).not.toBeInstanceOf(Promise);
-  expect(asked).toMatchObject({ body: expect.stringContaining("svc_distributed_query_") });
+  expect(polled).not.toBeInstanceOf(Promise);
+  expect(polled).toMatchObject({ body: expect.stringContaining("svc_distributed_query_") });
 });

@@ -1,15 +1,15 @@
 // Simulated Android devices and the stand-in of the vendor's API against the server, through sockets.
+
 import { mkdtempSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { androidAgents } from "../../src/server/devices/android/policies/agent-app.ts";
-import { androidPolicySender } from "../../src/server/devices/android/policies/sender.ts";
 import { profileReconciler } from "../../src/server/devices/profiles/part.ts";
 import type { SettingsInput } from "../../src/server/platform/core/settings/settings.ts";
 import { AndroidFleet, type AndroidOptions } from "../../src/simulator/android/fleet.ts";
 import { openFolder } from "../../src/simulator/android/folder.ts";
 import { isAndroidComplete, renderAndroidReport } from "../../src/simulator/android/report.ts";
+import { sendAndroidPolicies } from "../support/android.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { listen } from "../support/apple-server.ts";
 import { allowLocal } from "../support/ca-fakes.ts";
@@ -124,8 +124,7 @@ describe.skipIf(!haveScepServer())("certificates of simulated Android devices", 
   it("are requested by the agent's app through the server's proxy, and reported", async () => {
     const { t, fleet } = await startWithTemplate({ devices: 2 });
     await fleet.enrollAll();
-    await t.services.running.of(androidAgents).run();
-    await t.services.running.of(androidPolicySender).run();
+    await sendAndroidPolicies(t);
     await expect.poll(() => statuses(t)).toEqual(["verified", "verified"]);
     for (const { serial, not_valid_after } of await t.store.hostCertificates.list()) {
       expect(serial).toMatch(/^[0-9A-F]+$/);
@@ -140,8 +139,7 @@ describe.skipIf(!haveScepServer())("certificates of simulated Android devices", 
   it("fail at the given share", async () => {
     const { t, fleet } = await startWithTemplate({ devices: 1, errors: 1 });
     await fleet.enrollAll();
-    await t.services.running.of(androidAgents).run();
-    await t.services.running.of(androidPolicySender).run();
+    await sendAndroidPolicies(t);
     await expect.poll(() => statuses(t)).toEqual(["failed"]);
     expect((await t.store.hostCertificates.list())[0]!.detail).toBe("the device has no screen lock");
     expect(await fleet.stop()).toMatchObject({ certificatesInstalled: 0, certificatesFailed: 1 });

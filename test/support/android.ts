@@ -5,6 +5,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { exportJWK, jwtVerify, SignJWT } from "jose";
+import { expect } from "vitest";
+import { androidAgents } from "../../src/server/devices/android/policies/agent-app.ts";
+import { androidPolicySender } from "../../src/server/devices/android/policies/sender.ts";
+import { eq } from "../../src/server/platform/store/query.ts";
 import type { TestApp } from "./app.ts";
 import { type Fake, newDir, type Reply, type Request, startFake } from "./ca-fakes.ts";
 
@@ -296,3 +300,13 @@ export async function enrollAndroid(
   if (sent.status !== 200) throw new Error(`not enrolled: ${sent.status} ${await sent.text()}`);
   return device;
 }
+
+/** Sends every policy that is due. A run that a change has woken may be under way, and has the rows for itself. */
+export const sendAndroidPolicies = ({ services, store }: TestApp): Promise<void> =>
+  expect
+    .poll(async () => {
+      await services.running.of(androidAgents).run();
+      await services.running.of(androidPolicySender).run();
+      return store.androidPolicies.count(eq("due", true));
+    })
+    .toBe(0);

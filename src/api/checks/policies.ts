@@ -34,6 +34,8 @@ export const patchFields = {
   }),
 };
 
+export const allPolicyFields = { ...policyFields, ...patchFields };
+
 const LabelRef = z.object({ id: Id, name: z.string() });
 
 export const Policy = z.object({
@@ -83,8 +85,7 @@ const fields = {
   name: nameText(),
   query: z.string().max(65_536),
   platform: z.string().max(255).meta({ description: "comma list of darwin, windows, linux, chrome; empty = all" }),
-  ...schemasOf(policyFields),
-  ...schemasOf(patchFields),
+  ...schemasOf(allPolicyFields),
   labels_include_any: LabelNames.nullable().meta({ description: "label names (premium)" }),
   labels_include_all: LabelNames.nullable().meta({ description: "label names (premium)" }),
   labels_exclude_any: LabelNames.nullable().meta({ description: "label names (premium)" }),

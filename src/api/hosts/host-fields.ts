@@ -4,6 +4,7 @@
 
 import { z } from "zod";
 import { Id, Timestamp } from "../fields.ts";
+import { recordOf } from "../plain-fields.ts";
 
 /** `real` is a double, `time` an ISO text, `flag` a boolean. */
 type ColumnKind = "text" | "int" | "real" | "flag" | "time";
@@ -133,6 +134,6 @@ export const orderedHostFields = hostFieldNames.filter(
   (name) => hostFields[name].isOrdered,
 ) as readonly string[] as readonly [OrderedName, ...OrderedName[]];
 
-export const hostSchemas = Object.fromEntries(hostFieldNames.map((name) => [name, hostFields[name].schema])) as {
+export const hostSchemas = recordOf(hostFieldNames, (name) => hostFields[name].schema) as {
   [K in HostFieldName]: HostFields[K]["schema"];
 };

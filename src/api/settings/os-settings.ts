@@ -2,6 +2,7 @@
 // premium tier, what has to be turned on before, and the keys of controls in files follow from this record.
 
 import { z } from "zod";
+import { recordOf } from "../plain-fields.ts";
 
 const short = z.string().max(255);
 
@@ -84,20 +85,17 @@ export type OsSettings = { [K in OsSettingName]: z.output<Fields[K]["schema"]> }
 
 export const osSettingNames = Object.keys(osSettings) as readonly OsSettingName[];
 
-const mapped = (value: (name: OsSettingName) => unknown) =>
-  Object.fromEntries(osSettingNames.map((name) => [name, value(name)]));
-
-export const osSettingSchemas = mapped((name) => osSettings[name].schema) as {
+export const osSettingSchemas = recordOf(osSettingNames, (name) => osSettings[name].schema) as {
   [K in OsSettingName]: Fields[K]["schema"];
 };
 
-export const noOsSettings = mapped((name) => osSettings[name].fallback) as OsSettings;
+export const noOsSettings = recordOf(osSettingNames, (name) => osSettings[name].fallback) as OsSettings;
 
 type Changeable<S extends z.ZodType> =
   S extends z.ZodObject<infer Shape> ? z.ZodObject<{ [K in keyof Shape]: z.ZodOptional<Shape[K]> }> : S;
 
 /** The schemas of changes: fields of objects that are left out keep their values. */
-export const osSettingChanges = mapped((name) => {
+export const osSettingChanges = recordOf(osSettingNames, (name) => {
   const { schema } = osSettings[name];
   return schema instanceof z.ZodObject ? schema.partial() : schema;
 }) as { [K in OsSettingName]: Changeable<Fields[K]["schema"]> };

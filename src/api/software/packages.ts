@@ -6,7 +6,7 @@ import { policyTypes } from "../checks/policies.ts";
 import { endpoint } from "../endpoint.ts";
 import { Empty, Id, IdParam, nameText, QueryFlag, QueryTeam, Timestamp, unchanged } from "../fields.ts";
 import { LabelNames, ScopeLabel } from "../hosts/label-scope.ts";
-import { formSchemasOf, objectOf, plainFlag, plainText, schemasOf } from "../plain-fields.ts";
+import { formSchemasOf, plainFlag, plainText, recordOf, schemasOf } from "../plain-fields.ts";
 
 /** Maximum size of a package. */
 export const PACKAGE_MAX = 10 * 1024 * MiB;
@@ -73,7 +73,7 @@ export const Package = z.object({
   platform: z.string(),
   url: z.string().meta({ description: "where the file was downloaded from; empty if it was uploaded" }),
   uploaded_at: Timestamp,
-  ...objectOf([...packageScripts, "pre_install_query"], () => z.string()),
+  ...recordOf([...packageScripts, "pre_install_query"], () => z.string()),
   configuration: z.string().optional().meta({ description: "settings of an app for iPhones and iPads" }),
   hash_sha256: z.string(),
   ...schemasOf(packageFields),

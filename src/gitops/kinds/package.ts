@@ -1,5 +1,5 @@
 // Packages and maintained apps that teams offer to their hosts.
-import { fallbacksOf, fieldNames, objectOf, pick } from "../../api/plain-fields.ts";
+import { fallbacksOf, fieldNames, pick, recordOf } from "../../api/plain-fields.ts";
 import { type PackageText, packageFields, packageTexts } from "../../api/software/packages.ts";
 import type { Current } from "../desired/current.ts";
 import { changed, type Fields, fieldsOf, pick as pickFields } from "../export/fields.ts";
@@ -54,7 +54,7 @@ function desired(packages: readonly PlacedItem<Package>[], current: Current): Th
       version: software.version ?? "",
       url: software.url ?? "",
       sha256: software.sha256,
-      ...objectOf(packageTexts, (key) => software[key] ?? ""),
+      ...recordOf(packageTexts, (key) => software[key] ?? ""),
       ...pick(software, plainNames),
       categories: isDefault && wereDefault ? before.categories! : (software.categories ?? []),
       default_categories: isDefault || wasSame,

@@ -1,7 +1,7 @@
 // Policies.
 
 import { z } from "zod";
-import { patchFields, policyFields, policyPlatforms } from "../../api/checks/policies.ts";
+import { allPolicyFields, policyPlatforms } from "../../api/checks/policies.ts";
 import { fallbacksOf, fieldNames, pick } from "../../api/plain-fields.ts";
 import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import type { Current } from "../desired/current.ts";
@@ -14,7 +14,7 @@ import type { Kind } from "./kind.ts";
 import { linkedScript, linkedSoftware } from "./references/policy.ts";
 
 const KIND = "policy";
-const plainNames = fieldNames({ ...policyFields, ...patchFields });
+const plainNames = fieldNames(allPolicyFields);
 
 const named = (description: string) => z.string().min(1).max(1024).nullish().meta({ description });
 const lists = ["labels_include_any", "labels_include_all", "labels_exclude_any"] as const;
@@ -40,7 +40,7 @@ export const PolicyFile = z
       .transform((query) => query ?? "")
       .meta({ description: "required, but not for the type patch" }),
     platform: platforms(policyPlatforms),
-    ...plainFields({ ...policyFields, ...patchFields }),
+    ...plainFields(allPolicyFields),
     labels_include_any: labelNames(100),
     labels_include_all: labelNames(100),
     labels_exclude_any: labelNames(100),
@@ -48,9 +48,9 @@ export const PolicyFile = z
       description: "report failing hosts with the webhook, ticket or mail for failing policies",
     }),
     /** Left out is not false: `patch_when_closed` then turns it on. */
-    continuous_automations_enabled: policyFields.continuous_automations_enabled.schema
+    continuous_automations_enabled: allPolicyFields.continuous_automations_enabled.schema
       .nullish()
-      .meta({ description: policyFields.continuous_automations_enabled.schema.description }),
+      .meta({ description: allPolicyFields.continuous_automations_enabled.schema.description }),
     run_script: z
       .strictObject({
         path: z.string().min(1).nullish().meta({ description: "a file in the controls of the same team" }),
@@ -156,7 +156,7 @@ export const policy: Kind<PolicyFile> = {
     sql: ({ query }) => ({ query }),
     labelFields: ["labels_include_any", "labels_include_all", "labels_exclude_any"],
     defaults: {
-      ...fallbacksOf({ ...policyFields, ...patchFields }),
+      ...fallbacksOf(allPolicyFields),
       platform: "",
       labels_include_any: [],
       labels_include_all: [],

@@ -1,7 +1,6 @@
 // Certificate templates of Android hosts: the policy lists them for the agent, the agent asks for each, and reports.
+
 import { beforeEach, describe, expect, it } from "vitest";
-import { androidAgents } from "../../../src/server/devices/android/policies/agent-app.ts";
-import { androidPolicySender } from "../../../src/server/devices/android/policies/sender.ts";
 import { runJob } from "../../../src/server/edge/jobs/start.ts";
 import { days, hours } from "../../../src/server/platform/core/clock.ts";
 import { eq } from "../../../src/server/platform/store/query.ts";
@@ -11,6 +10,7 @@ import {
   type AndroidService,
   ENTERPRISE,
   enrollAndroid,
+  sendAndroidPolicies,
   startAndroid,
   turnAndroidOn,
 } from "../../support/android.ts";
@@ -54,14 +54,7 @@ describe.each(bothEngines)("certificates of Android hosts on %s", (engine) => {
 
   /** Everything that follows a change was sent. */
   async function settled(): Promise<void> {
-    // A run that a change has woken may be under way, and has the rows for itself.
-    await expect
-      .poll(async () => {
-        await t.services.running.of(androidAgents).run();
-        await t.services.running.of(androidPolicySender).run();
-        return t.store.androidPolicies.count(eq("due", true));
-      })
-      .toBe(0);
+    await sendAndroidPolicies(t);
   }
   const appIn = (): App | undefined =>
     ((service.policies.get(POLICY)?.content.applications ?? []) as App[]).find((one) => one.packageName === AGENT);

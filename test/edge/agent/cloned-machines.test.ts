@@ -17,10 +17,10 @@ describe("the runs of an agent", () => {
   const T0 = Date.parse("2026-01-01T00:00:00Z");
   /** Judges calls of runs, each a minute after the one before. */
   const verdicts = (...runs: string[]) => {
-    let known: StoredMachine = noMachine;
+    let machine: StoredMachine = noMachine;
     return runs.map((run, i) => {
-      const [verdict, next] = judge(known, { run, hardware_uuid: UUID }, T0 + i * 60_000);
-      known = next;
+      const [verdict, next] = judge(machine, { run, hardware_uuid: UUID }, T0 + i * 60_000);
+      machine = next;
       return verdict;
     });
   };
@@ -48,10 +48,10 @@ describe("the runs of an agent", () => {
   });
 
   it("are forgotten when there are many", () => {
-    let known = noMachine;
-    for (let i = 0; i < 200; i++) [, known] = judge(known, { run: `r${i}`, hardware_uuid: UUID }, T0 + i * 60_000);
-    expect(known.runs).toHaveLength(64);
-    expect(known.runs.at(-1)).toEqual({ run: "r199", replaced_at: null });
+    let machine = noMachine;
+    for (let i = 0; i < 200; i++) [, machine] = judge(machine, { run: `r${i}`, hardware_uuid: UUID }, T0 + i * 60_000);
+    expect(machine.runs).toHaveLength(64);
+    expect(machine.runs.at(-1)).toEqual({ run: "r199", replaced_at: null });
   });
 
   it("have a hardware UUID, in any letter case, that calls must have and an enrollment may change", () => {

@@ -1,5 +1,5 @@
 // Validation rules of policies, with the API's error messages.
-import { type PolicyChanges, patchFields, policyFields, policyPlatforms } from "../../../api/checks/policies.ts";
+import { allPolicyFields, type PolicyChanges, policyPlatforms } from "../../../api/checks/policies.ts";
 import { fallbacksOf, fieldNames, pickSet, premiumNames } from "../../../api/plain-fields.ts";
 import { sqlProblem } from "../../../sql/syntax.ts";
 import type { LabelRule } from "../../hosts/labels/targeting.ts";
@@ -59,7 +59,7 @@ export function labelsInput(input: CheckedFields): LabelsInput | undefined {
 /** 400 for options that require a premium license. */
 export function checkTier(ctx: Context, input: CheckedFields): void {
   if (isPremium(ctx)) return;
-  for (const field of premiumNames(policyFields)) if (input[field]) throw premiumOption(field);
+  for (const field of premiumNames(allPolicyFields)) if (input[field]) throw premiumOption(field);
   for (const field of ["labels_include_any", "labels_include_all", "labels_exclude_any"] as const)
     if (input[field]?.length) throw premiumOption(field);
 }
@@ -98,8 +98,7 @@ export async function checkAutomations(
   }
 }
 
-const plainFields = { ...policyFields, ...patchFields };
-const plainNames = fieldNames(plainFields);
+const plainNames = fieldNames(allPolicyFields);
 /** What a policy does with failing hosts. Requests clear one with 0 or an empty text. */
 const automations = ["software_title_id", "script_id", "resend_profile_uuid"] as const;
 /** The columns that follow from requests. */
@@ -132,7 +131,7 @@ export const wholeColumns = (input: PolicyChanges): Columns => ({
   script_id: null,
   resend_profile_uuid: null,
   catalogue_app_id: null,
-  ...fallbacksOf(plainFields),
+  ...fallbacksOf(allPolicyFields),
   ...columnsOf(input),
   name: checkedPolicyName(input.name),
   query: input.type === "patch" ? "" : checkedQuery(input.query),

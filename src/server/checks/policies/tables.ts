@@ -1,4 +1,4 @@
-import { patchFields, policyFields } from "../../../api/checks/policies.ts";
+import { allPolicyFields } from "../../../api/checks/policies.ts";
 import { plainColumns } from "../../platform/store/plain-columns.ts";
 import { bool, id, idOf, ids, int, json, ref, table, text, time } from "../../platform/store/table.ts";
 
@@ -26,8 +26,7 @@ export const policies = table(
     name: text().search(),
     /** SQL. That of a patch policy follows from its app (patch.ts). */
     query: text(),
-    ...plainColumns(policyFields),
-    ...plainColumns(patchFields),
+    ...plainColumns(allPolicyFields),
     /** Comma-separated; empty: all platforms. */
     platform: text().default(""),
     author_id: ref("users").nullable(),

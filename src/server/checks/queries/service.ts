@@ -159,7 +159,7 @@ export async function teamOf(
 type LabelLists = Pick<QueryFields, "labels_include_any" | "labels_include_all">;
 
 /** The labels in a payload; undefined if it does not mention labels. 400 for two lists, and without a premium license. */
-export function givenLabels(
+export function labelSelection(
   ctx: Context,
   { labels_include_any: any, labels_include_all: all }: LabelLists,
 ): { readonly names: readonly string[]; readonly all: boolean } | undefined {
@@ -175,7 +175,7 @@ export function givenLabels(
 
 /** The label ids for the names in a payload; undefined if it does not mention labels. */
 export async function scopeOf(ctx: Context, lists: LabelLists): Promise<QueryLabels | undefined> {
-  const scope = givenLabels(ctx, lists);
+  const scope = labelSelection(ctx, lists);
   if (scope === undefined) return undefined;
   const { names, all } = scope;
   const labels = await resolveLabelNames(ctx, names, "query", all ? "labels_include_all" : "labels_include_any");

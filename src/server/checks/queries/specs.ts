@@ -15,6 +15,8 @@ import { changingQueries, insertQuery, queriesOf, scopeOf, updateQuery } from ".
 import { labelsOfQueries } from "./wire.ts";
 import { NO_LABELS } from "./write.ts";
 
+const plainNames = fieldNames(queryFields);
+
 /** Applies all specs in one transaction; all are validated first. */
 export async function applyQuerySpecs(ctx: Context, specs: readonly QuerySpecInput[]): Promise<void> {
   const checked = specs.map((spec) => ({ spec, columns: wholeFields(spec) }));
@@ -68,7 +70,7 @@ async function specsOf({ store }: Pick<Context, "store">, rows: readonly QueryRo
     name: row.name,
     query: row.query,
     team: row.team_id === null ? "" : (teams.get(row.team_id) ?? ""),
-    ...pick(row, fieldNames(queryFields)),
+    ...pick(row, plainNames),
     platform: row.platform,
     min_qengine_version: row.min_qengine_version,
     logging: row.logging,

@@ -56,7 +56,7 @@ const inHouseInstallCommand: LateContent = async (ctx, operation) => {
 };
 
 export const inHouseCommandListener: AppleDeviceListener = {
-  madeLate: { [inHouseCommand.name]: inHouseInstallCommand },
+  builtLate: { [inHouseCommand.name]: inHouseInstallCommand },
 };
 
 /** The settings of the app, as the team has them when the device gets the command. */

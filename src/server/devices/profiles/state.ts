@@ -35,7 +35,7 @@ const MAX_RETRIES = 1;
 /** A report may have been collected before the host has applied the profile. */
 const GRACE = hours(1);
 
-const todo = (state: ProfileState, retries: number, detail = ""): ProfileState => ({
+const waiting = (state: ProfileState, retries: number, detail = ""): ProfileState => ({
   ...state,
   status: null,
   retries,
@@ -45,7 +45,7 @@ const todo = (state: ProfileState, retries: number, detail = ""): ProfileState =
 
 const again = (state: ProfileState, detail: string): ProfileState =>
   state.retries < MAX_RETRIES
-    ? todo(state, state.retries + 1)
+    ? waiting(state, state.retries + 1)
     : { ...state, status: "failed", detail, command_uuid: null };
 
 /** The next state; `gone` if nothing is left to be known of the profile on this host. */
@@ -61,12 +61,14 @@ export function nextState(state: ProfileState, event: ProfileEvent): ProfileStat
         installed_after: isoAt(Math.floor(Date.parse(event.at) / 1000) * 1000),
       };
     case "changed":
-      return state.operation_type === "install" ? todo(state, 0) : todo({ ...state, operation_type: "install" }, 0);
+      return state.operation_type === "install"
+        ? waiting(state, 0)
+        : waiting({ ...state, operation_type: "install" }, 0);
     case "unwanted":
       if (state.operation_type === "remove") return state;
       // The profile was never sent, so the host does not have it.
       if (state.status === null && state.installed_after === null) return "gone";
-      return todo({ ...state, operation_type: "remove" }, 0);
+      return waiting({ ...state, operation_type: "remove" }, 0);
     case "unsendable":
       return { ...state, status: "failed", detail: event.detail, command_uuid: null };
     case "acknowledged":

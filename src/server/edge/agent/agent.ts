@@ -110,7 +110,7 @@ export class Agent {
       case "enroll":
         return this.#enroll(body, request, since);
       case "carve/begin":
-        return this.#beginCarve(body, request);
+        return this.#replyToKey(body, request, ({ id }, value) => this.#deps.carves.begin(id, value));
       case "yara":
         return this.#replyToKey(body, request, () => this.#yaraRule(request.name ?? ""));
     }
@@ -129,19 +129,16 @@ export class Agent {
   }
 
   /** The reply of `replyTo` for the host whose key is in the body, which is a JSON object. */
-  #replyToKey(body: string, request: AgentRequest, replyTo: (state: HostState) => HandledReply): HandledReply {
-    const value: unknown = parseSpan(body, { start: 0, end: body.length });
-    if (!isRecord(value)) return malformed;
-    const key = nodeKey(value.node_key, request.authorization);
-    return typeof key === "string" ? this.#deps.senders.replyToHost(key, request, replyTo) : key;
-  }
-
-  #beginCarve(body: string, request: AgentRequest): HandledReply {
+  #replyToKey(
+    body: string,
+    request: AgentRequest,
+    replyTo: (state: HostState, value: Record<string, unknown>) => HandledReply,
+  ): HandledReply {
     const value: unknown = parseSpan(body, { start: 0, end: body.length });
     if (!isRecord(value)) return malformed;
     const key = nodeKey(value.node_key, request.authorization);
     if (typeof key !== "string") return key;
-    return this.#deps.senders.replyToHost(key, request, ({ id }) => this.#deps.carves.begin(id, value));
+    return this.#deps.senders.replyToHost(key, request, (state) => replyTo(state, value));
   }
 
   readonly #config = (state: HostState): HandledReply => {

@@ -6,6 +6,7 @@ import {
   type StoredName,
   type StoredValue,
 } from "../../../api/hosts/host-fields.ts";
+import { recordOf } from "../../../api/plain-fields.ts";
 import {
   bool,
   type Column,
@@ -54,8 +55,7 @@ type IsOptional<K extends StoredName> = (typeof hostFields)[K]["kind"] extends "
   : true;
 
 /** The columns of the fields that the API shows, sortable. Those that rows are looked up by are declared again. */
-const hostColumns = () =>
-  Object.fromEntries(hostFieldNames.filter(isStored).map((name) => [name, hostColumn(name)])) as unknown as HostColumns;
+const hostColumns = () => recordOf(hostFieldNames.filter(isStored), hostColumn) as unknown as HostColumns;
 
 function hostColumn(name: StoredName) {
   const { kind, isNullable } = hostFields[name];

@@ -94,8 +94,8 @@ async function resolveLists(ctx: Context, lists: readonly List[], kind: TargetKi
 export const isBroken = (labels: readonly TargetLabel[]): boolean => labels.some(({ label_id }) => label_id === null);
 
 export function scopeOf(labels: readonly TargetLabel[]): Record<LabelRule, readonly number[]> {
-  const withRule = (wantedRule: LabelRule): number[] =>
-    labels.flatMap(({ rule, label_id }) => (rule === wantedRule && label_id !== null ? [label_id] : []));
+  const withRule = (targetRule: LabelRule): number[] =>
+    labels.flatMap(({ rule, label_id }) => (rule === targetRule && label_id !== null ? [label_id] : []));
   return {
     include_all: withRule("include_all"),
     include_any: withRule("include_any"),

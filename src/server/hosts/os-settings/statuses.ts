@@ -1,7 +1,9 @@
 // Records the status of hosts' settings by kind, and with it the worst status of each host.
+
 import { parts } from "../../platform/core/concurrency/parts.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { oneOf } from "../../platform/store/query.ts";
+import { teamsOfHosts } from "../hosts/reads.ts";
 import { NO_TEAM, type SettingStatus } from "./tables.ts";
 
 /** Worst first. What is still to be queued is pending. */
@@ -96,7 +98,5 @@ async function settleHosts(store: Store, kind: SettingKind, hosts: readonly Host
 
 /** Read after the hosts' rows here were written: a transaction that moves a host writes its row here too. */
 async function teamsOf(store: Store, hostIds: readonly number[]): Promise<ReadonlyMap<number, number>> {
-  if (hostIds.length === 0) return new Map();
-  const hosts = await store.hosts.pick(["id", "team_id"], { where: oneOf("id", hostIds) });
-  return new Map(hosts.map(({ id, team_id }) => [id, team_id ?? NO_TEAM]));
+  return new Map([...(await teamsOfHosts(store, hostIds))].map(([id, teamId]) => [id, teamId ?? NO_TEAM]));
 }

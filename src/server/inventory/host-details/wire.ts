@@ -70,7 +70,7 @@ const BATCH_SIZE = 500;
 const RENDERED_BATCH_SIZE = 50;
 
 export async function hostsOnWire(ctx: Context, rows: readonly HostRow[], parts: HostParts = {}): Promise<Host[]> {
-  const sharedReads = knownOnce(ctx);
+  const sharedReads = readShared(ctx);
   const wireHosts: Host[] = [];
   for (let at = 0; at < rows.length; at += BATCH_SIZE) {
     const batch = rows.slice(at, at + BATCH_SIZE);
@@ -101,7 +101,7 @@ export async function* hostsInTurn(
   batches: AsyncIterable<HostBatch>,
   parts: HostParts,
 ): AsyncGenerator<Host[]> {
-  const sharedReads = knownOnce(ctx);
+  const sharedReads = readShared(ctx);
   async function* withParts() {
     for await (const batch of batches) {
       const { ids } = batch;
@@ -123,12 +123,12 @@ export async function* hostsInTurn(
 const seenSide = side(hostSeen, "seen_time", "online_until");
 
 /** What is read for all hosts of a reply only once. */
-const knownOnce = ({ store }: Context) => ({
+const readShared = ({ store }: Context) => ({
   teamNames: new ReadOnce((ids) => teamNames(store, ids)),
   solutions: mdmSolutionsOnce(store),
   policies: existingPolicies(store),
 });
-type SharedReads = ReturnType<typeof knownOnce>;
+type SharedReads = ReturnType<typeof readShared>;
 
 function sidesOf({ fields, noIssues }: HostParts) {
   const needs = (...names: (keyof Host)[]) => fields === undefined || names.some((name) => fields.has(name));

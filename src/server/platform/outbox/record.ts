@@ -26,7 +26,7 @@ export async function recordOutcome(
   const refused_since = row.refused_since ?? (isRefusal ? isoAt(now) : null);
   const giveUpAt = isRefusal ? isoPlus(refused_since!, GIVE_UP_REFUSED_AFTER) : row.give_up_at;
   const after = afterTry(services, { ...row, give_up_at: giveUpAt }, outcome, failures);
-  let givenUp = 0;
+  let abandoned = 0;
   await store.tx(async (tx) => {
     const set = {
       attempts: row.attempts + 1,
@@ -40,7 +40,7 @@ export async function recordOutcome(
       ...(after.state === "delivered" ? { delivered_at: isoAt(now) } : {}),
     };
     await tx.outbox.update({ where: and(eq("id", row.id), eq("state", "pending")), set });
-    givenUp = after.state === "dead" && isDestinationDown(outcome) ? await giveUpOverdue(tx, row, isoAt(now)) : 0;
+    abandoned = after.state === "dead" && isDestinationDown(outcome) ? await giveUpOverdue(tx, row, isoAt(now)) : 0;
     if (row.policy_id !== null) await recordAutomation(services, tx, row, row.policy_id, outcome, after);
   });
   metrics.outboxTries.inc({ event: row.event, outcome: after.state === "pending" ? "failed" : after.state });
@@ -49,8 +49,11 @@ export async function recordOutcome(
       { delivery: row.id, message: row.message_id, event: row.event, host: hostOf(row.url), error: outcome.error },
       "a delivery was given up",
     );
-  if (givenUp > 0)
-    log.error({ count: givenUp, host: hostOf(row.url) }, "later deliveries to the same destination were given up too");
+  if (abandoned > 0)
+    log.error(
+      { count: abandoned, host: hostOf(row.url) },
+      "later deliveries to the same destination were given up too",
+    );
   return after;
 }
 

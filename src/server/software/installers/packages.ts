@@ -2,7 +2,7 @@
 
 import type { z } from "zod";
 import type { Download, StoredFile } from "../../../api/bodies.ts";
-import { fieldNames, objectOf, pickSet } from "../../../api/plain-fields.ts";
+import { fieldNames, pickSet, recordOf } from "../../../api/plain-fields.ts";
 import {
   newPackageFields,
   type Package,
@@ -60,7 +60,7 @@ const labelsOf = ({ labels_include_all, labels_include_any, labels_exclude_any }
 /** Given texts, and the defaults of the file in place of those that are not given. */
 export function textsFor({ read, scripts }: Pick<ReadFile, "read" | "scripts">, input: Texts) {
   const texts = {
-    ...objectOf(packageTexts, (field) => input[field] ?? ""),
+    ...recordOf(packageTexts, (field) => input[field] ?? ""),
     install_script: input.install_script || (isScript(read.kind) ? "" : scripts.install),
     uninstall_script: input.uninstall_script || scripts.uninstall,
   };
@@ -176,7 +176,7 @@ const defined = <T extends object>(fields: T) =>
 /** The texts that change. A new file of a script package brings its script. */
 function changedTexts(before: Installer, content: ReadFile | undefined, texts: Texts): Texts & Partial<Installer> {
   checkScripts(before, {
-    ...objectOf(packageTexts, (field) => texts[field] ?? before[field]),
+    ...recordOf(packageTexts, (field) => texts[field] ?? before[field]),
     install_script: texts.install_script ?? (isScript(before.kind) ? "" : before.install_script),
   });
   return {

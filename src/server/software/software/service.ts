@@ -19,7 +19,7 @@ import { hostOffers } from "./host-offers.ts";
 import { ownIcons } from "./icons.ts";
 import { installedPaths } from "./installed-paths.ts";
 import type { hostSoftware, InstalledDetails, software, softwareTitles } from "./tables.ts";
-import { wantedCves } from "./vulnerabilities/filter.ts";
+import { matchingCveFilter } from "./vulnerabilities/filter.ts";
 import { ownCves, type VersionCve, vulnerabilityRenderer } from "./vulnerabilities/wire.ts";
 
 type Version = RowOf<typeof software>;
@@ -131,7 +131,7 @@ export async function titlesOfHost(
   const offers = (await Promise.all(extensions.of(hostOffers).map((offersOf) => offersOf(store, host)))).flat();
   const versions = await versionsById(store, row?.software_ids ?? []);
   const cves = await cvesOf(store, versions.keys());
-  const matchingCves = wantedCves(query);
+  const matchingCves = matchingCveFilter(query);
   const vulnerable = matchingCves === null ? null : await titlesWith(store, versions, matchingCves);
   const byTitle = groupBy([...versions.values()], ({ title_id }) => title_id);
   const offerOf = new Map(offers.map((offer) => [offer.title_id, offer]));

@@ -25,7 +25,7 @@ import { countedAt } from "./counts.ts";
 import { type Scopes, scopesFor } from "./scopes.ts";
 import { checkAfter, cveIs, isCve, mostHosts, pageOfSums, total } from "./sums.ts";
 import { software, softwareVersionCounts } from "./tables.ts";
-import { wantedCves } from "./vulnerabilities/filter.ts";
+import { matchingCveFilter } from "./vulnerabilities/filter.ts";
 import { softwareCves } from "./vulnerabilities/tables.ts";
 import { ownCves, type VersionCve, vulnerabilityRenderer } from "./vulnerabilities/wire.ts";
 
@@ -35,7 +35,7 @@ type CountQuery = z.output<typeof softwareApi.count.query>;
 /** Filter of versions, or of their counts: `id` is the column with the id of the version. */
 function versionsWhere(query: CountQuery, id: "id" | "software_id"): Predicate {
   const text = query.query ?? "";
-  const vulnerable = wantedCves(query);
+  const vulnerable = matchingCveFilter(query);
   // No index supports versions, so only what could be a part of one is looked for there.
   const isVersion = /^\S*\d\S*$/.test(text);
   const inName = search(["name"], text);

@@ -70,7 +70,7 @@ export function read(results: DetailResults, ctx: HostContext) {
   };
 }
 
-export const changesOf = (name: Fixture, known: HostContext["stored"] = {}) => read(answersOf(name), context(known));
+export const changesOf = (name: Fixture, stored: HostContext["stored"] = {}) => read(answersOf(name), context(stored));
 
 /** Results invented for a test: rows, or a failure. */
 export function answers(made: Record<string, unknown[] | "failed">): DetailResults {
@@ -85,6 +85,6 @@ export function answers(made: Record<string, unknown[] | "failed">): DetailResul
 
 export const changes = (
   made: Record<string, unknown[] | "failed">,
-  known: HostContext["stored"] = {},
+  stored: HostContext["stored"] = {},
   more: Partial<HostContext> = {},
-) => read(answers(made), context(known, more));
+) => read(answers(made), context(stored, more));

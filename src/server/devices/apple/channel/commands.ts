@@ -193,7 +193,7 @@ async function readAnswer(ctx: Context, kept: StoredAnswer): Promise<void> {
 
 /** What makes the commands of a kind when the device asks for them. Undefined: they are sent as they are stored. */
 function lateMaker({ extensions }: Context, kind: string): LateContent | undefined {
-  for (const { madeLate } of extensions.of(appleDevices)) if (madeLate?.[kind]) return madeLate[kind];
+  for (const { builtLate } of extensions.of(appleDevices)) if (builtLate?.[kind]) return builtLate[kind];
   return undefined;
 }
 

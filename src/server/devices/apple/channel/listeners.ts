@@ -40,7 +40,7 @@ export interface AppleDeviceListener {
   /** By the name of the command's kind. */
   readonly readers?: Readonly<Record<string, AppleReader>>;
   /** By the name of their kind: commands that are made when the device asks, because they contain a secret. */
-  readonly madeLate?: Readonly<Record<string, LateContent>>;
+  readonly builtLate?: Readonly<Record<string, LateContent>>;
 }
 
 export const appleDevices = extensionPoint<AppleDeviceListener>("what features do with Apple devices");

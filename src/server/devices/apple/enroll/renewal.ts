@@ -43,7 +43,7 @@ const renewalCommand: LateContent = async (ctx, { host_id }: Operation) => {
   return { RequestType: "InstallProfile", Payload };
 };
 
-export const renewalListener: AppleDeviceListener = { madeLate: { [appleRenewal.name]: renewalCommand } };
+export const renewalListener: AppleDeviceListener = { builtLate: { [appleRenewal.name]: renewalCommand } };
 
 export const identityRenewal: Job = {
   name: "apple_identity_renewal",

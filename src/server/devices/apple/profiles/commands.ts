@@ -38,7 +38,7 @@ const profileCommand: LateContent = async (ctx, operation, content) => {
   return filled === payload ? command : { ...command, Payload: Buffer.from(filled) };
 };
 
-export const appleProfileListener: AppleDeviceListener = { madeLate: { [appleProfileCommand.name]: profileCommand } };
+export const appleProfileListener: AppleDeviceListener = { builtLate: { [appleProfileCommand.name]: profileCommand } };
 
 const errorOf = ({ status, detail }: AppleAnswer, isGone: boolean) =>
   ({ type: "error", detail: detail === "" ? `the device answered ${status}` : detail, isGone }) as const;

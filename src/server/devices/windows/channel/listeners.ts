@@ -19,7 +19,7 @@ export interface WindowsDeviceListener {
   /** The device has done a command, or has failed. */
   answered?(inside: Context, hostId: number): Promise<void>;
   /** By the name of their kind: commands that are made when the device asks for them. */
-  readonly madeLate?: Readonly<Record<string, WindowsMadeLate>>;
+  readonly builtLate?: Readonly<Record<string, WindowsMadeLate>>;
 }
 
 export const windowsDevices = extensionPoint<WindowsDeviceListener>("what features do with Windows devices");

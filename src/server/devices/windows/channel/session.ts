@@ -167,7 +167,7 @@ async function nextCommands(ctx: Context, { host_id, ...read }: Queue, message: 
 
 /** Null: it cannot be made, and has ended. */
 async function makeLate(ctx: Context, operation: Operation, content: string): Promise<string | null> {
-  const make = ctx.extensions.of(windowsDevices).find(({ madeLate }) => madeLate?.[operation.kind])?.madeLate?.[
+  const make = ctx.extensions.of(windowsDevices).find(({ builtLate }) => builtLate?.[operation.kind])?.builtLate?.[
     operation.kind
   ];
   try {

@@ -34,7 +34,7 @@ const windowsProfileContent: WindowsMadeLate = (ctx, operation, content) =>
   fillOrFail(ctx, operation, content, xmlAttribute);
 
 export const windowsProfileListener: WindowsDeviceListener = {
-  madeLate: { [windowsProfileCommand.name]: windowsProfileContent },
+  builtLate: { [windowsProfileCommand.name]: windowsProfileContent },
 };
 
 /** Deletes what an edited profile has set and does not set any more. */

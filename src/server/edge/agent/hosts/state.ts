@@ -49,7 +49,7 @@ export class HostState {
   /** The scoped scheduled queries of the host. */
   choice: Choice | null = null;
   /** The policy revision that this server sent last. Used for results that do not carry a revision. */
-  policiesAsked: number | null = null;
+  sentPoliciesRevision: number | null = null;
   policiesRevision: number | null = null;
   /** The policy snapshot for which the host has no new policies. */
   #answered: PolicySnapshot | null = null;

@@ -27,13 +27,13 @@ export async function dueQueries(
   services: ReadServices,
   caches: QueryCaches,
   row: HostRow,
-  state: Pick<HostState, "policiesAsked">,
+  state: Pick<HostState, "sentPoliciesRevision">,
 ): Promise<AgentReply> {
   const due = new DueQueries(services, caches, row);
   await due.addDetails();
   await due.addLabels();
   const policiesRevision = await due.addPolicies();
-  if (policiesRevision !== null) state.policiesAsked = policiesRevision;
+  if (policiesRevision !== null) state.sentPoliciesRevision = policiesRevision;
   return due.reply();
 }
 

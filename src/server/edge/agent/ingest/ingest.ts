@@ -86,7 +86,7 @@ export class Ingest {
     const planned = await this.#planHosts(items);
     const write = await this.#planWrite(planned, clock.now());
     const notified = await store.tx(write, { failFast: true });
-    for (const { item } of planned) if (item.results.policiesReported) item.state.policiesAsked = null;
+    for (const { item } of planned) if (item.results.policiesReported) item.state.sentPoliciesRevision = null;
     for (const { item, row, set } of planned) {
       const { state } = item;
       if (!state.live) continue;

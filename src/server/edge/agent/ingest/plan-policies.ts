@@ -21,7 +21,7 @@ export async function planPolicyAnswers(
       platform: set.platform ?? row.platform,
       platform_like: set.platform_like ?? row.platform_like,
     };
-    const revision = results.policiesRevision ?? state.policiesAsked;
+    const revision = results.policiesRevision ?? state.sentPoliciesRevision;
     const upTo = Math.min(revision ?? snapshot.for(host).revision, snapshot.revision);
     set.policies_revision = Math.max(row.policies_revision ?? 0, upTo);
     const isWritten = (["policy_updated_at", "policies_revision"] as const).some(

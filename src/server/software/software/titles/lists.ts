@@ -27,7 +27,7 @@ import { type Scopes, scopesFor } from "../scopes.ts";
 import { cvesOf } from "../service.ts";
 import { checkAfter, cveIs, isCve, mostHosts, pageOfSums, pageWithOthers, total } from "../sums.ts";
 import { softwareTitles, softwareVersionCounts } from "../tables.ts";
-import { wantedCves } from "../vulnerabilities/filter.ts";
+import { matchingCveFilter } from "../vulnerabilities/filter.ts";
 import { softwareCves } from "../vulnerabilities/tables.ts";
 import { detailedExtras, listedExtras, offeredTitles } from "./titles.ts";
 
@@ -47,7 +47,7 @@ function titlesWhere(scopes: Scopes, query: TitlesQuery): Predicate {
     if (query[name] !== undefined && query.team_id === undefined)
       throw badRequest(`Missing team_id (it must be present when ${name} is specified)`, "team_id");
   const text = query.query ?? "";
-  const vulnerable = wantedCves(query);
+  const vulnerable = matchingCveFilter(query);
   const named = exists(softwareTitles, "id", search(["name"], text), "title_id");
   return and(
     oneOf("scope", scopes),
@@ -129,7 +129,7 @@ async function offeredElsewhere(ctx: Context, scopes: Scopes, query: TitlesQuery
 }
 
 /** Only hosts show which versions are vulnerable. */
-const needsHosts = (query: TitlesQuery): boolean => wantedCves(query) !== null || isCve(query.query ?? "");
+const needsHosts = (query: TitlesQuery): boolean => matchingCveFilter(query) !== null || isCve(query.query ?? "");
 
 const amongTitles = (ids: readonly number[], { query: text = "", platform }: TitlesQuery): Predicate =>
   and(

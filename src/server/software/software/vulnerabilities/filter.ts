@@ -13,7 +13,12 @@ interface SeverityQuery {
  * The vulnerabilities (`softwareCves`) of which a version needs one to pass the filters. Null: it needs none. One
  * vulnerability has to pass all filters.
  */
-export function wantedCves({ vulnerable, min_cvss_score, max_cvss_score, exploit }: SeverityQuery): Predicate | null {
+export function matchingCveFilter({
+  vulnerable,
+  min_cvss_score,
+  max_cvss_score,
+  exploit,
+}: SeverityQuery): Predicate | null {
   const hasScore = min_cvss_score !== undefined || max_cvss_score !== undefined;
   if (!hasScore && exploit !== true) return vulnerable ? everything : null;
   return exists(

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { ScopeLabel } from "../../../../../api/hosts/label-scope.ts";
-import { fieldNames, objectOf, pick } from "../../../../../api/plain-fields.ts";
+import { fieldNames, pick, recordOf } from "../../../../../api/plain-fields.ts";
 import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import { type PackageText, packageFields, packageTexts } from "../../../../../api/software/packages.ts";
 import { isDefaultScript } from "../../../../../packages/default-scripts.ts";
@@ -146,7 +146,7 @@ function packageValue(row: Installer, { name, app, offer, title, icon, labels }:
     version: row.pinned_version,
     url: app || name !== row.url ? "" : row.url,
     sha256: app ? "" : row.sha256,
-    ...objectOf(packageTexts, (field) => (hasDefault(row, field, title, offer) ? "" : digestOf(row[field]))),
+    ...recordOf(packageTexts, (field) => (hasDefault(row, field, title, offer) ? "" : digestOf(row[field]))),
     ...pick(row, plainNames),
     categories: [...row.categories],
     default_categories: hasDefaultCategories,

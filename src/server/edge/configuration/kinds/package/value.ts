@@ -1,6 +1,6 @@
 // Values of packages: what requests may contain.
 import { z } from "zod";
-import { objectOf, schemasOf } from "../../../../../api/plain-fields.ts";
+import { recordOf, schemasOf } from "../../../../../api/plain-fields.ts";
 import { type SetupPlatform, setupPlatforms } from "../../../../../api/setup-platforms.ts";
 import {
   PACKAGE_SCRIPT_MAX,
@@ -29,7 +29,7 @@ const PackageValue = z.strictObject({
   url: z.string().max(8192),
   /** SHA-256 of the file. */
   sha256: digest,
-  ...objectOf(packageTexts, () => digest),
+  ...recordOf(packageTexts, () => digest),
   configuration: digest.default(""),
   ...schemasOf(packageFields),
   categories: z.array(z.string().min(1).max(255)).max(100),

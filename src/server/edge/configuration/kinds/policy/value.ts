@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PolicySpec, patchFields, policyFields, policyPlatforms } from "../../../../../api/checks/policies.ts";
+import { allPolicyFields, PolicySpec, policyPlatforms } from "../../../../../api/checks/policies.ts";
 import { isOneLine, NOT_ONE_LINE } from "../../../../../api/fields.ts";
 import { fieldNames, pick } from "../../../../../api/plain-fields.ts";
 import type { WebhookSettings } from "../../../../../api/settings/app-config.ts";
@@ -65,7 +65,7 @@ export interface DesiredPolicy {
   readonly svc_maintained_app_slug: string;
 }
 
-const plainNames = fieldNames({ ...policyFields, ...patchFields });
+const plainNames = fieldNames(allPolicyFields);
 
 type Labels = { readonly [rule in LabelRule]: readonly string[] };
 const noLabels: Labels = { include_any: [], include_all: [], exclude_any: [] };
@@ -95,7 +95,7 @@ const policyValue = (
   install_software,
 });
 
-export const wantedPolicyValue = ({ columns, labels, ...rest }: DesiredPolicy) => {
+export const desiredPolicyValue = ({ columns, labels, ...rest }: DesiredPolicy) => {
   const names = [...new Set(labels.names.map((name) => name.normalize("NFC").trim()))];
   return policyValue(columns, { ...noLabels, [labels.rule]: names }, rest);
 };

@@ -28,7 +28,7 @@ import { platformsOf } from "../../parse.ts";
 import { keyOf } from "../../values.ts";
 import { count, creating, differs, labelsByName, updating, type Work } from "../../work.ts";
 import { OfferedSoftware } from "./software.ts";
-import { type DesiredPolicy, ownerOf, type PolicyRows, reportedPolicies, wantedPolicyValue } from "./value.ts";
+import { type DesiredPolicy, desiredPolicyValue, ownerOf, type PolicyRows, reportedPolicies } from "./value.ts";
 
 const KIND = "policy";
 
@@ -73,7 +73,7 @@ export async function writePolicies(
   const changed: Step<DesiredPolicy>[] = [];
   const changes: PolicyChange[] = [];
   for await (const step of inTurns(updating(steps))) {
-    if (!differs(work, step, wantedPolicyValue(step.desired))) continue;
+    if (!differs(work, step, desiredPolicyValue(step.desired))) continue;
     changed.push(step);
     const before = shared.get(keyOf(step))!;
     const { isReported } = step.desired;
@@ -208,7 +208,7 @@ function pathOfType(steps: readonly Step<DesiredPolicy>[]) {
         resend_configuration_profile: _profile,
         install_software: software,
         ...value
-      } = wantedPolicyValue(desired);
+      } = desiredPolicyValue(desired);
       return {
         name: desired.columns.name,
         team: owner,

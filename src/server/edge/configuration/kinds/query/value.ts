@@ -5,7 +5,7 @@ import { fieldNames, pick } from "../../../../../api/plain-fields.ts";
 import type { QueryRow } from "../../../../checks/queries/access.ts";
 import type { QueryLabels } from "../../../../checks/queries/rules.ts";
 import { type QueryColumns, wholeFields } from "../../../../checks/queries/rules.ts";
-import { givenLabels } from "../../../../checks/queries/service.ts";
+import { labelSelection } from "../../../../checks/queries/service.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { invalid } from "../../../../platform/core/errors.ts";
 import type { RequestedChange } from "../../changes.ts";
@@ -58,7 +58,7 @@ export function* queryThings({ queries, labels }: QueryRows, shared: SharedRows)
 
 export function readQuery(ctx: Context, { name, value, action }: RequestedChange): DesiredQuery {
   const { labels_include_any, labels_include_all, ...fields } = parsed(QueryValue, value);
-  const selection = givenLabels(ctx, { labels_include_any, labels_include_all });
+  const selection = labelSelection(ctx, { labels_include_any, labels_include_all });
   const names = [...new Set((selection?.names ?? []).map((label) => label.normalize("NFC").trim()))];
   const labels = { names, all: selection?.all ?? false };
   const columns = wholeFields({ ...fields, name });
