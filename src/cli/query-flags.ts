@@ -60,8 +60,8 @@ const plainTexts: Record<string, string> = {
   format: "Format of the file.",
 };
 
-/** Left out: paging has flags of its own, and a team is given by name. */
-const apart = new Set(["page", "per_page", "cursor", "with_count", "team_id", "dry_run"]);
+/** Left out: paging has flags of its own, a team is given by name, and the fields are those that are printed. */
+const apart = new Set(["page", "per_page", "cursor", "with_count", "team_id", "dry_run", "fields"]);
 /** Boolean filters for which false is a filter too, as opposed to no filter. */
 const threeWay = new Set(["connected_to_svc"]);
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Id, Timestamp } from "../fields.ts";
-import { hostSchemas } from "./host-fields.ts";
+import { hostFieldNames, hostSchemas } from "./host-fields.ts";
 import { HostMdm } from "./host-mdm.ts";
 import { HostSoftwareEntry } from "./host-software.ts";
 import { Label } from "./label.ts";
@@ -137,3 +137,22 @@ export const Host = z.object({
   mdm: HostMdm,
 });
 export type Host = z.infer<typeof Host>;
+
+/** The fields that a list can be limited to. Besides these, single hosts have parts that lists do not have. */
+export const listedHostFields = [
+  ...hostFieldNames,
+  "mdm",
+  "issues",
+  "users",
+  "device_mapping",
+  "labels",
+  "policies",
+  "software",
+] as const satisfies readonly (keyof Host)[];
+export type ListedHostField = (typeof listedHostFields)[number];
+
+/**
+ * A host in a list: whole, or with the requested fields and the id only. The type is that of a whole host, because a
+ * caller that sends `fields` is the one who has to expect less.
+ */
+export const ListedHost = Host.partial().extend({ id: Id }) as unknown as typeof Host;

@@ -68,7 +68,9 @@ export const hostFilters = {
   software_id: QueryId.optional().meta({ deprecated: true, description: "use software_version_id" }),
   low_disk_space: Gigabytes.optional(),
   policy_id: QueryId.optional(),
-  policy_response: z.enum(["passing", "failing"]).optional().meta({ description: "needs policy_id" }),
+  policy_response: z.enum(["passing", "failing", "none"]).optional().meta({
+    description: "needs policy_id; none: the policy applies to the host, which has not answered it yet",
+  }),
   software_status: z
     .enum([
       "pending_install",
@@ -107,6 +109,15 @@ export type SoftwareForm = "ids" | "details";
 
 export const HostListQuery = pagingAfter(...hostOrderKeys).extend({
   ...hostFilters,
+  fields: z
+    .string()
+    .max(2048)
+    .optional()
+    .meta({
+      description:
+        "fields of hosts, separated by commas, such as display_name,status,labels: the hosts have only these, the id, and " +
+        "what the populate parameters add; without it, all",
+    }),
   populate_software: z
     .enum(["true", "1", "false", "0", "without_vulnerability_details"])
     .optional()

@@ -15,7 +15,7 @@ import {
   QueryText,
 } from "../fields.ts";
 import { Approval } from "../hosts/approvals.ts";
-import { Host } from "../hosts/host.ts";
+import { Host, ListedHost } from "../hosts/host.ts";
 import { SelectionHeaders } from "../hosts/selection.ts";
 import { HostSoftwareItem, importTime } from "../software/software.ts";
 import { BodyHostFilter, Gigabytes, HostListQuery, HostReportQuery, Where } from "./host-filters.ts";
@@ -46,7 +46,7 @@ export const hostsApi = {
     access: list,
     query: HostListQuery,
     response: z.object({
-      hosts: z.array(Host),
+      hosts: z.array(ListedHost),
       meta: CursorMeta,
       mobile_device_management_solution: z
         .object({ id: Id, name: z.string(), server_url: z.string() })

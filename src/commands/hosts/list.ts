@@ -8,6 +8,7 @@ import { checkFields } from "../../cli/output/output.ts";
 import { durationMs } from "../../cli/output/text.ts";
 import { Changes, Picture, watchFlags } from "../../cli/output/watch.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { pagesWithFields, printedFields } from "../../cli/topics/hosts/printed-fields.ts";
 import { hostView } from "../../cli/topics/hosts/view.ts";
 import { noteMissingDataFor } from "../../cli/topics/vulnerabilities/no-data.ts";
 import { Unreachable } from "../../client/errors.ts";
@@ -40,6 +41,7 @@ export default class HostsList extends ClientCommand {
   static override examples = [
     "<%= config.bin %> <%= command.id %> --status online --order-key hostname",
     "<%= config.bin %> <%= command.id %> --query mac --all -o csv --fields id,hostname,primary_ip",
+    "<%= config.bin %> <%= command.id %> --fields display_name,labels.name,mdm.enrollment_status",
     `<%= config.bin %> <%= command.id %> --where 'platform = darwin and not label in (Loaners) and seen < 7d and software.name ~ "fire"'`,
     "<%= config.bin %> <%= command.id %> --status online --watch --times 1",
   ];
@@ -47,9 +49,19 @@ export default class HostsList extends ClientCommand {
   async run() {
     const { flags } = await this.parse(HostsList);
     const query = queryOf(hostsApi.list, flags, await this.hostFilter(flags));
-    const read = () => this.rows(hostsApi.list, { query }, "hosts");
-    if (flags.watch) return this.#watch(read, flags.interval ?? "5s", flags.times ?? Number.POSITIVE_INFINITY);
-    await this.printList(this.pages(hostsApi.list, { query }, "hosts"), hostView(this.relativeTimes, this.io.now()));
+    const view = hostView(this.relativeTimes, this.io.now());
+    const pages = (fields: string | undefined) =>
+      pagesWithFields(fields, (part) => this.pages(hostsApi.list, { query: { ...query, ...part } }, "hosts"));
+    if (flags.watch) {
+      const fields = printedFields(this, view, ["status"]);
+      const read = async () => {
+        const hosts: Host[] = [];
+        for await (const page of pages(fields)) hosts.push(...page);
+        return hosts;
+      };
+      return this.#watch(read, flags.interval ?? "5s", flags.times ?? Number.POSITIVE_INFINITY);
+    }
+    await this.printList(pages(printedFields(this, view)), view);
     await noteMissingDataFor(this, flags.where);
   }
 

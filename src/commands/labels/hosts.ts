@@ -2,6 +2,7 @@ import { labelHostsApi } from "../../api/inventory/label-hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { pagesWithFields, printedFields } from "../../cli/topics/hosts/printed-fields.ts";
 import { hostView } from "../../cli/topics/hosts/view.ts";
 
 export default class LabelsHosts extends ClientCommand {
@@ -15,7 +16,10 @@ export default class LabelsHosts extends ClientCommand {
     const { args, flags } = await this.parse(LabelsHosts);
     const { id } = await this.label(args.label);
     const query = queryOf(labelHostsApi.hosts, flags, await this.teamFilter(flags.team));
-    const hosts = this.pages(labelHostsApi.hosts, { params: { id }, query }, "hosts");
-    await this.printList(hosts, hostView(this.relativeTimes, this.io.now()));
+    const view = hostView(this.relativeTimes, this.io.now());
+    const hosts = pagesWithFields(printedFields(this, view), (part) =>
+      this.pages(labelHostsApi.hosts, { params: { id }, query: { ...query, ...part } }, "hosts"),
+    );
+    await this.printList(hosts, view);
   }
 }

@@ -3,18 +3,24 @@ import { type Policy, policiesApi } from "../../api/checks/policies.ts";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, limitFlags } from "../../cli/flags.ts";
+import { pagesWithFields, printedFields } from "../../cli/topics/hosts/printed-fields.ts";
 import { hostView } from "../../cli/topics/hosts/view.ts";
 import { findPolicy, policyScope, scopeFlag } from "../../cli/topics/policies.ts";
 import { plural } from "../../text/plural.ts";
 
 export default class PoliciesHosts extends ClientCommand {
-  static override summary = "List the hosts that fail a policy, or those that pass it.";
+  static override summary =
+    "List the hosts that fail a policy, those that pass it, or those that have not answered it.";
   static override description = "With --team, a global policy can also be named; its hosts in that team are listed.";
   static override endpoints = [hostsApi.list, policiesApi.listTeam];
   static override args = { policy: args.policy };
   static override flags = {
     failing: Flags.boolean({ summary: "List hosts that fail the policy (default).", exclusive: ["passing"] }),
     passing: Flags.boolean({ summary: "List hosts that pass the policy." }),
+    unanswered: Flags.boolean({
+      summary: "List hosts that the policy applies to and that have not answered it yet.",
+      exclusive: ["passing", "failing"],
+    }),
     ...scopeFlag,
     ...limitFlags,
   };
@@ -30,11 +36,18 @@ export default class PoliciesHosts extends ClientCommand {
     const query = {
       policy_id: policy.id,
       // Without policy_response the server also lists hosts that the policy does not apply to.
-      policy_response: flags.passing ? ("passing" as const) : ("failing" as const),
+      policy_response: flags.unanswered
+        ? ("none" as const)
+        : flags.passing
+          ? ("passing" as const)
+          : ("failing" as const),
       ...(scope.teamId === null ? {} : { team_id: scope.teamId }),
     };
-    const hosts = this.pages(hostsApi.list, { query }, "hosts");
-    await this.printList(hosts, hostView(this.relativeTimes, this.io.now()), whyNone(policy));
+    const view = hostView(this.relativeTimes, this.io.now());
+    const hosts = pagesWithFields(printedFields(this, view), (part) =>
+      this.pages(hostsApi.list, { query: { ...query, ...part } }, "hosts"),
+    );
+    await this.printList(hosts, view, whyNone(policy));
   }
 
   /** The team's policy, or a global one if the team has none of that name. */

@@ -2,6 +2,7 @@ import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, labelFlag, limitFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
+import { pagesWithFields, printedFields } from "../../cli/topics/hosts/printed-fields.ts";
 import { hostView } from "../../cli/topics/hosts/view.ts";
 
 const { vulnerability: _, ...filterFlags } = queryFlags(hostsApi.list);
@@ -21,6 +22,10 @@ export default class VulnerabilitiesHosts extends ClientCommand {
   async run() {
     const { args, flags } = await this.parse(VulnerabilitiesHosts);
     const query = { ...queryOf(hostsApi.list, flags, await this.hostFilter(flags)), vulnerability: args.cve };
-    await this.printList(this.pages(hostsApi.list, { query }, "hosts"), hostView(this.relativeTimes, this.io.now()));
+    const view = hostView(this.relativeTimes, this.io.now());
+    const hosts = pagesWithFields(printedFields(this, view), (part) =>
+      this.pages(hostsApi.list, { query: { ...query, ...part } }, "hosts"),
+    );
+    await this.printList(hosts, view);
   }
 }

@@ -81,7 +81,8 @@ export async function policiesOfHosts(
 ): Promise<Map<number, HostPolicy[]>> {
   const policiesByHost = new Map<number, HostPolicy[]>(hosts.map(({ id }) => [id, []]));
   if (hosts.length === 0) return policiesByHost;
-  const rows = await store.policies.list({ where: ofHostsIn(hosts.map(({ team_id }) => team_id)) });
+  const where = ofHostsIn(hosts.map(({ team_id }) => team_id));
+  const rows = await store.policies.list({ where, order: [{ column: "id", direction: "asc" }] });
   if (rows.length === 0) return policiesByHost;
   const ids = hosts.map(({ id }) => id);
   const results = new Map((await store.hostPolicies.getMany(ids)).map((row) => [row.id, row]));

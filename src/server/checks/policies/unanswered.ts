@@ -1,11 +1,22 @@
-// The number of hosts that have not reported a result for the current query of a policy. Computed on demand, since
-// hosts are added, removed and changed without writing to any policy.
+// Hosts that have not reported a result for the current query of a policy. Computed on demand, since hosts are added,
+// removed and changed without writing to any policy.
 
 import { onPlatform } from "../../hosts/hosts/status.ts";
 import { type LabelScope, scopePredicate } from "../../hosts/labels/scope.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
-import { and, eq, everything, exists, has, isNull, not, or, type Predicate } from "../../platform/store/query.ts";
-import type { PolicyRow } from "./applies.ts";
+import {
+  and,
+  eq,
+  everything,
+  exists,
+  has,
+  isNull,
+  not,
+  nothing,
+  or,
+  type Predicate,
+} from "../../platform/store/query.ts";
+import { labelScopes, type PolicyRow } from "./applies.ts";
 import { hostPolicies } from "./tables.ts";
 
 type CountedPolicy = Pick<
@@ -40,6 +51,17 @@ export async function unansweredCounts(
     counts.set(row.id, Math.max(0, total - row.passing_host_count - row.failing_host_count));
   }
   return counts;
+}
+
+/** The hosts that the policy applies to and that have no result for it. */
+export async function unansweredHosts(
+  store: Pick<ServerTx, "policies" | "policyLabels">,
+  policyId: number,
+): Promise<Predicate> {
+  const policy = await store.policies.get(policyId);
+  if (policy === null) return nothing;
+  const labels = (await labelScopes(store, [policyId])).get(policyId) ?? {};
+  return and(ofTeam(policy), ofPlatforms(policy.platform), scopePredicate(labels), not(hasAnswered(policy.result_id)));
 }
 
 const ofTeam = ({ scope, team_id }: CountedPolicy): Predicate =>

@@ -45,18 +45,19 @@ export interface HostParts {
 }
 
 /** The columns of host rows that fields with another name are made from. */
-const madeFrom: Partial<Record<keyof Host, keyof HostRow>> = {
-  display_text: "hostname",
-  status: "created_at",
-  seen_time: "created_at",
-  team_name: "team_id",
+const madeFrom: Partial<Record<keyof Host, readonly (keyof HostRow)[]>> = {
+  display_text: ["hostname"],
+  status: ["created_at"],
+  seen_time: ["created_at"],
+  team_name: ["team_id"],
+  policies: ["team_id", "platform", "platform_like"],
 };
 
 /** The columns that host rows need for these fields, by default for all. */
 const columnsOf = (fields: Iterable<keyof Host> = allFields): (keyof HostRow)[] =>
   [
     "id",
-    ...[...fields].map((field) => madeFrom[field] ?? field).filter((name) => Object.hasOwn(hosts.columns, name)),
+    ...[...fields].flatMap((field) => madeFrom[field] ?? field).filter((name) => Object.hasOwn(hosts.columns, name)),
   ] as (keyof HostRow)[];
 
 const allFields = Object.keys(HostSchema.shape) as (keyof Host)[];
@@ -148,8 +149,9 @@ async function hostsOf(
   shared: SharedReads,
   further: Further | null,
 ): Promise<Host[]> {
+  const namesTeams = parts.fields?.has("team_name") ?? true;
   const [names, mdmOf, failing] = await Promise.all([
-    shared.teamNames.of(rows.map(({ team_id }) => team_id)),
+    namesTeams ? shared.teamNames.of(rows.map(({ team_id }) => team_id)) : new Map<number, string>(),
     mdmOfHosts(ctx.store, rows, sides, shared.solutions, { whole: parts.whole ?? false }),
     failingCounts(
       shared.policies,

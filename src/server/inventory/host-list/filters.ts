@@ -2,6 +2,7 @@
 // it.
 import type { Action } from "../../../api/access.ts";
 import type { BodyHostFilter, HostFilter } from "../../../api/inventory/host-filters.ts";
+import { unansweredHosts } from "../../checks/policies/unanswered.ts";
 import { byStatus } from "../../hosts/host-contact/contact.ts";
 import { lowDiskSpace, matching } from "../../hosts/hosts/status.ts";
 import { osVersions } from "../../hosts/hosts/tables.ts";
@@ -11,6 +12,7 @@ import { badRequest, invalid, premiumOption } from "../../platform/core/errors.t
 import { authorize, inTeam, visible } from "../../platform/core/security/access.ts";
 import { and, eq, everything, exists, isNull, type Predicate } from "../../platform/store/query.ts";
 import { vulnerable, withInstall, withSoftware, withTitle } from "../../software/software/host-conditions.ts";
+import { checkNames } from "./selector/known-names.ts";
 import {
   bootstrapPackage,
   connectedToSvc,
@@ -34,6 +36,13 @@ const withLabel = (labelId: number): Predicate => exists(labelMembers, "host_id"
 
 const ifGiven = <T>(value: T | undefined, predicate: (value: T) => Predicate): Predicate =>
   value === undefined ? everything : predicate(value);
+
+/** The hosts of a list: `hostsWhere`, with what has to be read first. */
+export async function hostsOfQuery(ctx: Context, filter: HostFilter, action: Action): Promise<Predicate> {
+  const where = hostsWhere(ctx, filter, action);
+  await checkNames(ctx, filter.where);
+  return filter.policy_response === "none" ? and(where, await unansweredHosts(ctx.store, filter.policy_id!)) : where;
+}
 
 /** The hosts that match the filter, among those on which the caller may do the action. */
 export function hostsWhere(ctx: Asker, filter: HostFilter, action: Action): Predicate {
@@ -59,7 +68,7 @@ function relatedFilters(ctx: Asker, filter: HostFilter): Predicate[] {
   const { policy_response: response, software_status: install } = filter;
   return [
     // Without a response the policy filter matches hosts that pass, fail or have not run the policy: all hosts.
-    response === undefined ? everything : withPolicy(filter.policy_id!, response),
+    response === undefined || response === "none" ? everything : withPolicy(filter.policy_id!, response),
     ifGiven(filter.software_version_id, withSoftware),
     ifGiven(filter.software_id, withSoftware),
     ifGiven(filter.software_title_id, (id) => (install === undefined ? withTitle(id) : withInstall(id, install))),

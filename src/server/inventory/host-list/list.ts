@@ -16,10 +16,10 @@ import { and, everything, exists, gt, lt, oneOf, type Predicate } from "../../pl
 import { affectsFew } from "../../software/software/vulnerabilities/few.ts";
 import { type HostBatch, type HostParts, hostBatches, hostsInTurn, hostsOnWire } from "../host-details/wire.ts";
 import { idsWhere } from "./chosen.ts";
-import { checkLabelFilter, hostsWhere } from "./filters.ts";
+import { checkLabelFilter, hostsOfQuery } from "./filters.ts";
+import { limited, limitedPages, partsOf } from "./listed-fields.ts";
 import { namedByFilter } from "./named.ts";
 import { orderBy, type Stretch, stretchesOf } from "./order.ts";
-import { checkNames } from "./selector/known-names.ts";
 
 /**
  * A longer list is read, rendered and sent in parts: it may have 100,000 hosts, each with hundreds of software
@@ -31,20 +31,20 @@ const BATCH_SIZE_WITH_SOFTWARE = 50;
 
 export async function listHosts(ctx: Context, query: HostListQuery) {
   checkIssues(query);
-  const where = listed(ctx, query);
-  await checkNames(ctx, query.where);
   const parts = partsOf(query);
+  const where = await listed(ctx, query);
   if (query.cursor === undefined && windowOf(query).limit > MAX_WHOLE_PAGE) {
     const { ids, meta } = await idsOf(ctx, query, where);
     const rest = { meta, ...(await namedByFilter(ctx, query)) };
-    const pages = hostsById(ctx, ids, where, parts);
+    const pages = limitedPages(hostsById(ctx, ids, where, parts), parts);
     if (ids.length > MAX_WHOLE_PAGE) return jsonWithList(ctx, "hosts", pages, rest);
     const hosts: Host[] = [];
     for await (const page of pages) hosts.push(...page);
     return { hosts, ...rest };
   }
   const { rows, meta } = await pageOf(ctx, query, where);
-  return { hosts: await hostsOnWire(ctx, rows, parts), meta, ...(await namedByFilter(ctx, query)) };
+  const hosts = limited(await hostsOnWire(ctx, rows, parts), parts);
+  return { hosts, meta, ...(await namedByFilter(ctx, query)) };
 }
 
 /** The ids of the listed hosts in their current order. */
@@ -91,8 +91,8 @@ function inOrder(batch: HostBatch, ids: readonly number[]): HostBatch {
 }
 
 /** The total number of hosts of a list, over all its pages. */
-export const totalOfList = (ctx: Context, query: HostListQuery): Promise<number> =>
-  counted(ctx, listed(ctx, query), query);
+export const totalOfList = async (ctx: Context, query: HostListQuery): Promise<number> =>
+  counted(ctx, await listed(ctx, query), query);
 
 const actionsOf = {
   delete: "hosts:delete",
@@ -101,8 +101,8 @@ const actionsOf = {
   run_scripts: "scripts:run",
 } satisfies Record<NonNullable<HostListQuery["may"]>, Action>;
 
-function listed(ctx: Context, query: HostListQuery): Predicate {
-  const where = hostsWhere(ctx, query, "hosts:list");
+async function listed(ctx: Context, query: HostListQuery): Promise<Predicate> {
+  const where = await hostsOfQuery(ctx, query, "hosts:list");
   return query.may === undefined ? where : and(where, visible(ctx, actionsOf[query.may]));
 }
 
@@ -152,34 +152,19 @@ function afterSeen(query: HostListQuery): { past: Predicate; rest: HostListQuery
   return { past, rest: { ...query, after: undefined } };
 }
 
-const partsOf = (query: HostListQuery): HostParts => ({
-  software: query.populate_software,
-  users: query.populate_users,
-  labels: query.populate_labels,
-  policies: query.populate_policies,
-  noIssues: query.disable_issues ?? query.disable_failing_policies,
-  deviceMapping: query.device_mapping,
-  additional: (query.additional_info_filters ?? "")
-    .split(",")
-    .map((name) => name.trim())
-    .filter(Boolean),
-});
-
 export const filterNames = Object.keys(hostFilters) as (keyof HostFilter)[];
 
 export async function countHosts(ctx: Context, query: HostListQuery): Promise<number> {
   checkIssues(query);
   checkLabelFilter(query, filterNames);
-  await checkNames(ctx, query.where);
-  return counted(ctx, listed(ctx, query), query);
+  return totalOfList(ctx, query);
 }
 
 /** The number of hosts in the list, and the digest of their ids. */
 export async function digestHosts(ctx: Context, query: HostListQuery) {
   checkIssues(query);
   checkLabelFilter(query, filterNames);
-  await checkNames(ctx, query.where);
-  const where = listed(ctx, query);
+  const where = await listed(ctx, query);
   return ctx.running.of(sharing).run(keyOf("digest", ctx, query), async () => selectionOf(await idsWhere(ctx, where)));
 }
 

@@ -11,10 +11,9 @@ import { csvText } from "../../platform/core/csv.ts";
 import { badRequest } from "../../platform/core/errors.ts";
 import { bytesOf } from "../../platform/core/http/text-stream.ts";
 import { hostBatches, hostsInTurn } from "../host-details/wire.ts";
-import { checkLabelFilter, hostsWhere } from "./filters.ts";
+import { checkLabelFilter, hostsOfQuery } from "./filters.ts";
 import { checkIssues, filterNames } from "./list.ts";
 import { stretchesOf } from "./order.ts";
-import { checkNames } from "./selector/known-names.ts";
 
 type Cell = string | number | boolean | null | undefined;
 
@@ -54,9 +53,9 @@ const BATCH_SIZE = 1000;
 export async function reportHosts(ctx: Context, query: HostReportQuery): Promise<StreamedBody> {
   checkIssues({ ...query, after: undefined });
   checkLabelFilter(query, filterNames);
-  await checkNames(ctx, query.where);
+  const where = await hostsOfQuery(ctx, query, "hosts:list");
   const names = columnNames(query.columns);
-  const stretches = stretchesOf(query, hostsWhere(ctx, query, "hosts:list"));
+  const stretches = stretchesOf(query, where);
   const fields = new Set(names.map((name) => columns.get(name)!.field));
   const parts = {
     fields,
