@@ -5,6 +5,7 @@ import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from
 import { createRequire } from "node:module";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { buildConsole } from "./build-console.mjs";
 import { buildInfo, sourceInfo } from "./build-info.mjs";
 import { bundle } from "./bundle.mjs";
 import { bundleAgent } from "./bundle-agent.mjs";
@@ -27,7 +28,9 @@ async function fingerprint() {
   const files = [
     ...(await filesBelow("src")),
     ...["package.json", "tsconfig.json", "tsconfig.build.json"].map((f) => join(root, f)),
-    ...["bundle.mjs", "bundle-agent.mjs", "bundle-api.mjs", "bundle-server.mjs"].map((f) => join(root, "scripts", f)),
+    ...["build-console.mjs", "bundle.mjs", "bundle-agent.mjs", "bundle-api.mjs", "bundle-server.mjs"].map((f) =>
+      join(root, "scripts", f),
+    ),
   ];
   const parts = await Promise.all(
     files.map(async (file) => {
@@ -82,11 +85,15 @@ async function compile() {
     process.exit(status ?? 1);
   }
   for (const file of await filesBelow("src")) {
-    if (/\.(ts|md)$/.test(file)) continue;
+    if (/\.(ts|md)$/.test(file) || file.startsWith(join(root, "src", "console"))) continue;
     await cp(file, join(next, file.slice(join(root, "src").length + 1)));
   }
   await bundleAgent(root, join(next, "agent.mjs"));
+  // The modules of the console are those of browsers: they are no part of what is bundled for Node.
+  const browser = `${next}-browser`;
+  await buildConsole(root, next, browser);
   await bundle(next, dist);
+  await rename(browser, join(next, "browser"));
   const old = join(root, "tmp", `old-${process.pid}`);
   await rename(dist, old).catch(() => {});
   await rename(next, dist);

@@ -13,7 +13,7 @@ interface Import {
 }
 
 const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".ts"))
+  .filter((name) => /\.tsx?$/.test(name))
   .map((name) => `src/${name.replaceAll("\\", "/")}`);
 
 const importsOf = (file: string): Import[] =>
@@ -93,6 +93,31 @@ describe("imports", () => {
     expect(
       show(imports.filter(({ file, target }) => within(file, "src/server/") && within(target, ...clients))),
     ).toEqual([]);
+  });
+
+  it("lets the console import only the API and its client, and only the console and the server's page of it import it", () => {
+    const foreign = imports.filter(
+      ({ file, target }) =>
+        within(file, "src/console/") &&
+        target.startsWith("src/") &&
+        !within(target, "src/console/", "src/api/", "src/client/", "src/text/"),
+    );
+    expect(show(foreign)).toEqual([]);
+    const users = imports.filter(
+      ({ file, target }) =>
+        within(target, "src/console/") && !within(file, "src/console/", "src/server/edge/web/console/"),
+    );
+    expect(show(users)).toEqual([]);
+    expect(
+      show(imports.filter(({ file, target }) => within(file, "src/console/") && /^(node:|zod$)/.test(target))),
+    ).toEqual([]);
+  });
+
+  it("sets no HTML from data in the console", () => {
+    const unsafe = /dangerouslySetInnerHTML|\.(inner|outer)HTML\b|insertAdjacentHTML|document\.write|srcdoc|srcDoc/;
+    const console = files.filter((file) => within(file, "src/console/"));
+    expect(console.length).toBeGreaterThan(30);
+    expect(console.filter((file) => unsafe.test(readFileSync(join(root, file), "utf8")))).toEqual([]);
   });
 
   it("keeps the command line out of configuration as code, so that the rules for files have no terminal in them", () => {
@@ -198,8 +223,10 @@ describe("imports", () => {
   });
 
   it("spells imports with .ts and files in kebab-case", () => {
-    expect(show(imports.filter(({ target }) => target.startsWith("src/") && !/\.(ts|json)$/.test(target)))).toEqual([]);
-    expect(files.filter((file) => !/^[a-z0-9/.-]+\.ts$/.test(file))).toEqual([]);
+    expect(
+      show(imports.filter(({ target }) => target.startsWith("src/") && !/\.(tsx?|json|css)$/.test(target))),
+    ).toEqual([]);
+    expect(files.filter((file) => !/^[a-z0-9/.-]+(\.d)?\.tsx?$/.test(file))).toEqual([]);
   });
 
   it("cleans up after each file: a hook made while a helper loads would be of the first file that loads it", () => {

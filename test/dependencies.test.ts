@@ -11,8 +11,14 @@ const [table = "", rest = ""] = readFileSync("docs/dependencies.md", "utf8").spl
 const forDevelopment = rest.split("\n\n")[0]!;
 
 const textsIn = (...globs: string[]) => globSync(globs).map((file) => readFileSync(file, "utf8"));
-const server = textsIn("src/**/*.ts", "bin/run.js");
-const all = [...server, ...textsIn("{test,bench,scripts}/**/*.{ts,mjs}", "bin/dev.js", "vitest.config.ts")];
+// The console is built into the package, so what it imports need not be installed with svc.
+const server = globSync(["src/**/*.ts", "bin/run.js"], { ignore: "src/console/**" }).map((file) =>
+  readFileSync(file, "utf8"),
+);
+const all = [
+  ...server,
+  ...textsIn("src/console/**/*.{ts,tsx}", "{test,bench,scripts}/**/*.{ts,mjs}", "bin/dev.js", "vitest.config.ts"),
+];
 
 const isNamed = (name: string, texts: readonly string[]) =>
   texts.some((text) => text.includes(`"${name}"`) || text.includes(`"${name}/`));

@@ -4,12 +4,12 @@ import type { UploadSource } from "../api/bodies.ts";
 import { DRY_RUN, DRY_RUN_FEATURE, DRY_RUN_UNCHECKED, dryRunOf, FEATURES } from "../api/dry-run.ts";
 import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
 import { hasQueryField, outlineOf } from "../api/outline.ts";
-import { fullPath, isPathStep } from "../api/paths.ts";
 import type { Upload } from "../api/platform/uploads.ts";
 import { versionApi } from "../api/settings/version.ts";
-import { apiCallError, DryRunNotSupported, NotInPath, Unreachable } from "./errors.ts";
+import { apiCallError, DryRunNotSupported, Unreachable } from "./errors.ts";
 import type { HttpReply, TlsOptions } from "./exchange.ts";
 import { pause } from "./pause.ts";
+import { parseReply, pathOf, queryString } from "./requests.ts";
 import { isConnectionLoss, networkSend, type Send, type UploadBody, unreachable } from "./transport.ts";
 
 /** Bytes of the next piece at most; lowered when a proxy refuses one. */
@@ -349,33 +349,4 @@ const hasNext = (reply: unknown): boolean | null => {
 
 function anySignal(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
   return a && b ? AbortSignal.any([a, b]) : (a ?? b);
-}
-
-/** The path with its parameters. Throws `NotInPath` for parameters that would lead to another path. */
-export function pathOf(endpoint: AnyEndpoint, params: Record<string, unknown>): string {
-  return fullPath(endpoint).replace(/:([a-z_]+)/g, (_, name: string) => {
-    const value = String(params[name]);
-    if (value === "" || isPathStep(value)) throw new NotInPath(name, value);
-    return encodeURIComponent(value);
-  });
-}
-
-export function queryString(query: Record<string, unknown> | undefined): string {
-  const search = new URLSearchParams();
-  for (const [key, value] of Object.entries(query ?? {})) {
-    if (value === undefined || value === null) continue;
-    for (const element of Array.isArray(value) ? value : [value]) search.append(key, String(element));
-  }
-  const text = search.toString();
-  return text === "" ? "" : `?${text}`;
-}
-
-function parseReply(url: string, text: string): unknown {
-  if (text === "") return {};
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const { origin } = new URL(url);
-    throw new Unreachable(url, `the reply of ${origin} is not JSON: it is not an svc server`, "NOT_JSON", error);
-  }
 }

@@ -1,9 +1,11 @@
 // A request before its body is read, however it arrived, and the context that its handler gets.
 import type { Socket } from "node:net";
+import { CONSOLE_HEADER } from "../api/console.ts";
 import type { Access } from "../api/endpoint.ts";
 import { authenticate } from "./accounts/sessions/auth.ts";
 import { hostOfKey, nodeKeyIn } from "./certificates/host-authentication/node-key.ts";
 import { signingHost } from "./certificates/host-authentication/signed-requests.ts";
+import { consoleViewer } from "./edge/web/browser-session.ts";
 import { type Context, nobody, type Services } from "./platform/core/context.ts";
 import { authenticationRequired } from "./platform/core/errors.ts";
 import { clientCertificate } from "./platform/core/http/client-certificate.ts";
@@ -31,7 +33,12 @@ export async function contextOf(services: Services, parts: RequestParts, access:
   const caller = callerOf(services, parts.peer, headers);
   const header = access === "none" ? null : headers.get("authorization");
   const key = header !== null && typeof access === "object" && access.nodeKey ? nodeKeyIn(header) : null;
-  const user = header === null || key !== null ? nobody : await authenticate(services, header);
+  const isConsole = header === null && access !== "none" && headers.has(CONSOLE_HEADER);
+  const user = isConsole
+    ? await consoleViewer(services, headers)
+    : header === null || key !== null
+      ? nobody
+      : await authenticate(services, header);
   if (user === null) {
     strangerCost(services, caller).charge(EACH);
     throw authenticationRequired();
@@ -62,9 +69,9 @@ export async function contextOf(services: Services, parts: RequestParts, access:
     proxyHeader: (name) => (isTrustedProxy(services.settings, socket?.remoteAddress ?? "") ? headers.get(name) : null),
   };
   if (key !== null) return { ...ctx, host: await hostOfKey(ctx, key) };
-  const maySign = header === null && typeof access === "object" && access.hostSignature === true;
+  const maySign = header === null && !isConsole && typeof access === "object" && access.hostSignature === true;
   const host = maySign ? await signingHost(ctx) : null;
   if (host !== null) return { ...ctx, host };
-  if (access !== "none" && header === null) strangerCost(services, caller).charge(EACH);
+  if (access !== "none" && header === null && !isConsole) strangerCost(services, caller).charge(EACH);
   return ctx;
 }

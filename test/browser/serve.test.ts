@@ -25,12 +25,12 @@ describe.skipIf(chromium === null)("svc serve before a browser", () => {
         await page.getByLabel("Password").fill(server.password);
         await page.getByRole("button", { name: "Sign in" }).click();
         await page.waitForURL(`${server.url}/hosts`);
-        await page.getByRole("heading", { name: "0 hosts" }).waitFor();
+        await page.getByRole("status").getByText("0 hosts").waitFor();
         const cookies = (await page.context().cookies()).filter((cookie) => cookie.name.endsWith("svc_session"));
         expect(cookies).toMatchObject([{ name, secure, httpOnly: true, sameSite: "Lax", path: "/" }]);
         const reloaded = await page.reload();
         expect(reloaded!.status()).toBe(200);
-        expect(await page.locator(".top").evaluate(isStyled)).toBe(true);
+        expect(await page.locator(".banner").evaluate(isStyled)).toBe(true);
         await page.getByRole("button", { name: "Sign out" }).click();
         await page.getByText("You are signed out.").waitFor();
         expect(complaints).toEqual([]);

@@ -12,7 +12,6 @@ import { rulesEngines } from "../../support/engines.ts";
 import {
   makeHost,
   makeInventory,
-  makeLabel,
   makePolicy,
   makeResults,
   makeSoftware,
@@ -31,10 +30,6 @@ async function visit(t: TestApp, email = ADMIN.email, password = ADMIN.password)
 const member = async (t: TestApp, roles: Parameters<typeof makeUser>[1]): Promise<WebVisitor> =>
   visit(t, (await makeUser(t, roles, { api_only: false })).user.email, PASSWORD);
 
-/** The hosts in a list, by name. */
-const listed = (text: string): string[] =>
-  [...text.matchAll(/<th scope="row"><a href="\/hosts\/\d+">([^<]+)/g)].map(([, name]) => name!);
-
 describe.each(rulesEngines)("the console on %s", (engine) => {
   it("counts hosts by status and platform, in a chart and in a table", async () => {
     const t = await startApp({ engine });
@@ -48,7 +43,8 @@ describe.each(rulesEngines)("the console on %s", (engine) => {
     expect(text).toMatch(/>Not seen for 30 days<\/a><\/th><td class="number">1<\/td>/);
     // The list of offline hosts has the length in the table, without those that the row below counts.
     const [, offline] = /<a href="([^"]*)">Offline<\/a><\/th><td class="number">0<\/td>/.exec(text)!;
-    expect((await (await visit(t)).get(offline!.replaceAll("&amp;", "&"))).text).toContain("No hosts found.");
+    const { hosts } = (await (await t.get(offline!.replaceAll("&amp;", "&"))).json()) as { hosts: unknown[] };
+    expect(hosts).toEqual([]);
     expect(text).toMatch(/>macOS<\/a>[\s\S]*?<td class="number">2<\/td>/);
     expect(text).toContain("<strong>Ada Admin</strong> signed in");
   });
@@ -111,79 +107,6 @@ describe.each(rulesEngines)("the console on %s", (engine) => {
     expect((await visitor.get(`/hosts/${other.id}`)).text).not.toContain("Commands of device management");
     await turnOnAppleMdm(t, false);
     expect((await visitor.get(`/hosts/${mac.id}`)).text).not.toContain("Commands of device management");
-  });
-
-  it("lists hosts by search, status, label, team and selector", async () => {
-    const t = await startApp({ engine });
-    const team = await makeTeam(t, "Engineering");
-    const mac = await makeHost(t, { hostname: "mac", platform: "darwin", team_id: team.id }, { seen: t.clock.iso() });
-    const dayAgo = new Date(t.clock.now() - 86_400_000).toISOString();
-    await makeHost(t, { hostname: "pc", platform: "windows", created_at: dayAgo });
-    const label = await makeLabel(t, "Loaned", [mac.id]);
-    const visitor = await visit(t);
-    const names = async (query: string) => listed((await visitor.get(`/hosts?${query}`)).text);
-    expect(await names("")).toEqual(["mac", "pc"]);
-    expect(await names("query=mac")).toEqual(["mac"]);
-    expect(await names("status=online&query=&where=")).toEqual(["mac"]);
-    expect(await names(`label_id=${label.id}`)).toEqual(["mac"]);
-    expect(await names(`team_id=${team.id}`)).toEqual(["mac"]);
-    expect(await names("team_id=0")).toEqual(["pc"]);
-    expect(await names(`where=${encodeURIComponent('platform = "windows"')}`)).toEqual(["pc"]);
-    expect(await names("order_key=display_name&order_direction=desc")).toEqual(["pc", "mac"]);
-    const { text } = await visitor.get("/hosts?order_key=display_name&order_direction=desc&status=offline");
-    expect(text).toMatch(
-      /<th scope="col" aria-sort="descending"><a href="\/hosts\?status=offline&amp;order_key=display_name&amp;order_direction=asc">/,
-    );
-    expect(text).toContain('<option value="offline" selected>');
-  });
-
-  it("keeps filters from links, names them, and lets users remove them", async () => {
-    const t = await startApp({ engine });
-    const host = await makeHost(t, { hostname: "fails" });
-    await makeHost(t, { hostname: "other" });
-    const policy = await makePolicy(t, { name: "Disk" });
-    await makeResults(t, host.id, { failing: [policy] });
-    const visitor = await visit(t);
-    const { text } = await visitor.get(`/hosts?policy_id=${policy.id}&policy_response=failing`);
-    expect(listed(text)).toEqual(["fails"]);
-    expect(text).toContain(`<input type="hidden" name="policy_id" value="${policy.id}">`);
-    expect(text).toContain(`<a href="/hosts?policy_response=failing">remove`);
-  });
-
-  it("reports errors of a filter beside the filters", async () => {
-    const t = await startApp({ engine });
-    const visitor = await visit(t);
-    for (const query of [
-      "where=platform+%3D",
-      "status=broken",
-      "team_id=x",
-      "order_key=password_hash",
-      "policy_response=failing",
-    ]) {
-      const seen = await visitor.get(`/hosts?${query}`);
-      expect(seen.status, query).toBe(400);
-      expect(seen.text).toContain('role="alert"');
-      expect(seen.text).toContain('name="where"');
-    }
-    expect((await visitor.get("/hosts?page=-1")).status).toBe(200);
-    expect((await visitor.get("/hosts?page=999999")).text).toContain("No hosts found.");
-    const late = await visitor.get("/activities?start_created_at=yesterday");
-    expect([late.status, late.text.includes('role="alert"')]).toEqual([400, true]);
-  });
-
-  it("pages long lists, and keeps the filters", async () => {
-    const t = await startApp({ engine });
-    for (let i = 0; i < 120; i++) await makeHost(t, { hostname: `h-${String(i).padStart(3, "0")}` });
-    const visitor = await visit(t);
-    const first = (await visitor.get("/hosts?query=h-")).text;
-    expect(first).toContain("120 hosts");
-    expect(listed(first)).toHaveLength(50);
-    expect(first).not.toContain('rel="prev"');
-    expect(first).toContain('rel="next" href="/hosts?query=h-&amp;page=1"');
-    const last = (await visitor.get("/hosts?query=h-&page=2")).text;
-    expect(listed(last)).toHaveLength(20);
-    expect(last).not.toContain('rel="next"');
-    expect(last).toContain('rel="prev" href="/hosts?query=h-&amp;page=1"');
   });
 
   it("shows the configuration profiles of a host, failed ones first with the reason", async () => {
@@ -274,17 +197,6 @@ describe.each(rulesEngines)("the console on %s", (engine) => {
     expect(text).toContain('aria-label="1 host: 1 online, 0 offline, 0 missing"');
     expect(text).not.toContain("Secret");
     expect(text).not.toContain("Latest activity");
-    expect(listed((await visitor.get("/hosts")).text)).toEqual(["mine"]);
-    for (const query of [
-      `team_id=${other.id}`,
-      "team_id=0",
-      "query=theirs",
-      `where=${encodeURIComponent("hostname = theirs")}`,
-    ]) {
-      const seen = await visitor.get(`/hosts?${query}`);
-      expect(listed(seen.text), query).toEqual([]);
-      expect(seen.text).not.toContain(">theirs");
-    }
     expect((await visitor.get(`/hosts/${mine.id}`)).status).toBe(200);
     for (const { id } of [theirs, nobodys]) {
       const seen = await visitor.get(`/hosts/${id}`);
@@ -306,7 +218,6 @@ describe.each(rulesEngines)("the console on %s", (engine) => {
     expect(status).toBe(200);
     expect(text).toContain("does not allow you to see hosts");
     expect(text).not.toContain('href="/hosts"');
-    expect((await visitor.get("/hosts")).status).toBe(403);
     expect((await visitor.get("/profile")).status).toBe(200);
   });
 
@@ -319,7 +230,6 @@ describe.each(rulesEngines)("the console on %s", (engine) => {
       expect(status, path).toBe(200);
       expect(text).not.toContain('name="team_id"');
     }
-    expect((await visitor.get("/hosts?team_id=1")).status).toBe(402);
   });
 
   it("shows whether the user of a host may sign in to other services", async () => {

@@ -18,7 +18,7 @@ export const formKey = part(
 );
 
 /** A token bound to the session, or to the form cookie without a session. Neither can be derived from it. */
-export const formToken = (key: string, kind: "session" | "form", value: string): string =>
+export const tokenOf = (key: string, kind: "session" | "form", value: string): string =>
   createHmac("sha256", key).update(`${kind} ${value}`).digest("base64url");
 
 export const rightToken = (token: string, expected: string): boolean => sameText(token, expected);
@@ -28,7 +28,7 @@ export const rightToken = (token: string, expected: string): boolean => sameText
  * token is checked. The same applies to the origin `null`, which browsers send because these pages suppress the
  * referrer.
  */
-export function cameFromElsewhere(request: Request, serverUrl: string): boolean {
+export function cameFromElsewhere(request: { headers: Pick<Headers, "get"> }, serverUrl: string): boolean {
   const site = request.headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin" && site !== "none") return true;
   const origin = request.headers.get("origin");

@@ -16,7 +16,9 @@ export interface Visit {
   readonly session: string | null;
   /** The viewer to whom a session token belongs. */
   whose(token: string): Promise<Viewer | null>;
-  /** The hidden field that every form needs. */
+  /** The token of the session, or of the browser without one, that every form and the console's requests need. */
+  formToken(): string;
+  /** The hidden field with it. */
   csrf(): Html;
   /** Sets a cookie with the reply. */
   sendCookie(cookie: string): void;

@@ -5,6 +5,7 @@ import { ACCOUNT_PAGE } from "../../devices/apple/enroll/account.ts";
 import { SIGNED_IN_PAGE } from "../../devices/apple/enroll/routes.ts";
 import { END_USER_PAGE } from "../../devices/apple/portal/assign.ts";
 import { DIRECTORY_TERMS_PAGE, SIGN_IN_PAGE, TERMS_PAGE } from "../../devices/windows/sign-in/sign-in.ts";
+import { consolePages } from "./console/shell.ts";
 import type { Page } from "./page.ts";
 import { accessErrorPage, bypassOnDevice, remediationPage } from "./pages/access-pages.ts";
 import { activitiesPage } from "./pages/activities/page.ts";
@@ -27,7 +28,6 @@ import {
 import { createFirstAdminPage, openSetupPage, SETUP_PAGE } from "./pages/first-admin-page.ts";
 import { actOnHostPage } from "./pages/host-actions.ts";
 import { hostPage } from "./pages/host-page.ts";
-import { hostsPage } from "./pages/hosts-page.ts";
 import { logIn, loginPage, logOut, startSso } from "./pages/login-page.ts";
 import { mailedPages } from "./pages/mailed-pages.ts";
 import { newPasswordPage, setNewPassword } from "./pages/new-password-page.ts";
@@ -41,8 +41,8 @@ const deviceForm = { method: "POST", access: "open", form: "/device/:token" } as
 const profileForm = { method: "POST", access: "user", part: "/profile", form: "/profile" } as const;
 
 export const webPages: readonly Page[] = [
+  ...consolePages,
   { method: "GET", path: "/", access: "user", part: "/", answer: dashboard },
-  { method: "GET", path: "/hosts", access: "user", part: "/hosts", answer: hostsPage },
   { method: "GET", path: "/hosts/:id", access: "user", part: "/hosts", answer: hostPage },
   {
     method: "POST",

@@ -6,9 +6,10 @@ import { callerOf } from "../../platform/core/http/proxies.ts";
 import { measuredAsync, strangerCost } from "../../platform/core/http/strangers.ts";
 import { type ApiDescription, apiDescription } from "./api-description.ts";
 import { assetResponse, assets } from "./assets.ts";
+import { builtConsole, CONSOLE_ASSETS, consoleFile } from "./console/files.ts";
 import { health } from "./health.ts";
 import { webPages } from "./pages-table.ts";
-import { answerPage } from "./visit.ts";
+import { answerPage, missingPage } from "./visit.ts";
 
 const htmlHeaders = {
   "content-type": "text/html; charset=utf-8",
@@ -57,6 +58,11 @@ export function mountPages(app: H3, services: Services, asError: AsError): void 
   describing("/api/docs", "html", htmlHeaders);
   describing("/api/docs/style.css", "css", { "content-type": "text/css; charset=utf-8" });
   for (const asset of assets) get(asset.path, () => assetResponse(asset));
+  get(`${CONSOLE_ASSETS}/:name`, async ({ req, context }) => {
+    const files = services.settings.console ? await services.running.of(builtConsole).files() : null;
+    const file = files && (await consoleFile(files, context.params?.name ?? "", req.headers.get("accept-encoding")));
+    return file ?? missingPage(services);
+  });
   for (const page of webPages) {
     const answer = (event: H3Event) => answerPage(services, page, event, (thrown) => asError(thrown, event));
     if (page.method === "GET") get(page.path, answer);

@@ -9,9 +9,10 @@ import { callerOf } from "../../platform/core/http/proxies.ts";
 import { proved, strangerCost } from "../../platform/core/http/strangers.ts";
 import { maySomewhere } from "../../platform/core/security/access.ts";
 import { hasUsers } from "../../settings/setup/service.ts";
+import { viewerOfSession } from "./browser-session.ts";
 import { cookieJar, readCookie, setCookie } from "./cookies.ts";
 import { errorPage, linkEndedPage } from "./error-page.ts";
-import { cameFromElsewhere, FORM_FIELD, formKey, formRefused, formToken, readForm, rightToken } from "./forms.ts";
+import { cameFromElsewhere, FORM_FIELD, formKey, formRefused, readForm, rightToken, tokenOf } from "./forms.ts";
 import { pageHeaders } from "./headers.ts";
 import { type Html, html } from "./html.ts";
 import { layout, organization, type Part } from "./layout.ts";
@@ -92,6 +93,13 @@ async function visitOf(
   if (page.method !== "GET" && !page.isOneClick && (page.access === "open" || session !== null))
     await checkForm(ctx, event.req, form, expectedToken(key, session, formCookie));
   let ownCookie = formCookie;
+  const formToken = () => {
+    if (session === null && ownCookie === null) {
+      ownCookie = ctx.random.token(32);
+      cookies.push(setCookie(jar, jar.form, ownCookie));
+    }
+    return expectedToken(key, session, ownCookie) ?? "";
+  };
   return {
     ctx: { ...ctx, user: user ?? nobody },
     jar,
@@ -100,26 +108,15 @@ async function visitOf(
     form,
     session,
     whose: (other) => authenticate(services, `Bearer ${other}`),
-    csrf() {
-      if (session === null && ownCookie === null) {
-        ownCookie = ctx.random.token(32);
-        cookies.push(setCookie(jar, jar.form, ownCookie));
-      }
-      return html`<input type="hidden" name="${FORM_FIELD}" value="${expectedToken(key, session, ownCookie) ?? ""}">`;
-    },
+    formToken,
+    csrf: () => html`<input type="hidden" name="${FORM_FIELD}" value="${formToken()}">`,
     sendCookie: (cookie) => void cookies.push(cookie),
   };
 }
 
-/** Accepts only sessions of a browser: no API tokens, and no sessions of API-only users. */
-async function viewerOfSession(services: Services, token: string): Promise<Viewer | null> {
-  const user = await authenticate(services, `Bearer ${token}`);
-  return user === null || user.token_name !== "" || user.token_endpoints !== null || user.api_only ? null : user;
-}
-
 const expectedToken = (key: string, session: string | null, formCookie: string | null): string | null => {
-  if (session !== null) return formToken(key, "session", session);
-  return formCookie === null ? null : formToken(key, "form", formCookie);
+  if (session !== null) return tokenOf(key, "session", session);
+  return formCookie === null ? null : tokenOf(key, "form", formCookie);
 };
 
 async function checkForm(

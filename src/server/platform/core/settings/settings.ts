@@ -100,6 +100,9 @@ export const Settings = z.strictObject({
   admin_password: z.string().optional().describe("password of the first admin"),
   admin_name: z.string().default("Admin").describe("name of the first admin"),
   org_name: z.string().default("").describe("name of the organization, set when the first admin is created"),
+  console: flag(true).describe(
+    "serve the administrators' console to browsers; pages for sign-in and for end users stay",
+  ),
   trusted_proxies: list
     .default([])
     .describe("addresses or networks (CIDR) of proxies whose X-Forwarded-For header is trusted"),

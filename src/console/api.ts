@@ -1,0 +1,84 @@
+// Requests to the API: reading with a cache that all parts of a page share, and changing.
+import {
+  keepPreviousData,
+  QueryClient,
+  type UseQueryOptions,
+  type UseQueryResult,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
+import { BrowserClient } from "../client/browser-client.ts";
+import { ApiCallError } from "../client/errors.ts";
+import { session } from "./session.ts";
+
+export const client = new BrowserClient({ formToken: () => session.data.form_token });
+
+/** How often what is on screen is read again, in milliseconds. */
+export const REFRESH_MS = 10_000;
+const MAX_RETRIES = 2;
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000,
+      retry: (count, error) => count < MAX_RETRIES && isTemporary(error),
+      refetchOnWindowFocus: true,
+    },
+  },
+});
+
+/** Whether a repetition may succeed: there was no reply, or the server has too much to do. */
+export const isTemporary = (error: unknown): boolean =>
+  error instanceof ApiCallError ? [429, 502, 503, 504].includes(error.status) : error instanceof Error;
+
+/** Whether the server refused the session, as opposed to the request. */
+const isSessionOver = (error: unknown): boolean => error instanceof ApiCallError && error.status === 401;
+
+/** The first part of the key of everything that was read from an endpoint. */
+export const keyOf = (endpoint: AnyEndpoint): string => `${endpoint.method} ${endpoint.path}`;
+
+interface ReadOptions<Value> {
+  /** Whether to read at all. */
+  readonly enabled?: boolean;
+  /** Whether to read again while the page is visible. */
+  readonly isLive?: boolean;
+  readonly select?: (value: Value) => Value;
+  readonly staleTime?: number;
+}
+
+/** Reads from an endpoint. While another input loads, the value before stays. */
+export function useRead<E extends AnyEndpoint>(
+  endpoint: E,
+  input: InputOf<E> = {},
+  { enabled = true, isLive = false, staleTime }: ReadOptions<ReplyOf<E>> = {},
+): UseQueryResult<ReplyOf<E>> {
+  const options: UseQueryOptions<ReplyOf<E>> = {
+    queryKey: [keyOf(endpoint), input],
+    queryFn: ({ signal }) => request(() => client.call(endpoint, input, { signal })),
+    placeholderData: keepPreviousData as UseQueryOptions<ReplyOf<E>>["placeholderData"],
+    enabled,
+    ...(isLive ? { refetchInterval: REFRESH_MS } : {}),
+    ...(staleTime === undefined ? {} : { staleTime }),
+  };
+  return useQuery(options);
+}
+
+/** Sends a request; a session that is over is noticed by the frame, which asks the user to sign in again. */
+export async function request<Value>(send: () => Promise<Value>): Promise<Value> {
+  try {
+    return await send();
+  } catch (error) {
+    if (isSessionOver(error)) session.end();
+    throw error;
+  }
+}
+
+/** A function that marks what was read from these endpoints as outdated, so that what is on screen is read again. */
+export function useOutdate(): (...endpoints: readonly AnyEndpoint[]) => Promise<void> {
+  const queries = useQueryClient();
+  return async (...endpoints) => {
+    const keys = endpoints.map(keyOf);
+    await queries.invalidateQueries({ predicate: ({ queryKey }) => keys.includes(String(queryKey[0])) });
+  };
+}

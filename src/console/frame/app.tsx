@@ -1,0 +1,62 @@
+import { type ReactElement, Suspense, useEffect, useRef } from "react";
+import { Route, Switch, useLocation } from "wouter";
+import { pages } from "../pages.ts";
+import { type RouteName, routes } from "../routes.ts";
+import { Banner } from "./banner.tsx";
+import { ErrorBoundary } from "./error-boundary.tsx";
+import { GitopsBanner } from "./gitops-banner.tsx";
+import { Navigation } from "./navigation.tsx";
+import { Notices } from "./notices.tsx";
+import { Page } from "./page.tsx";
+import { SessionDialog } from "./session-dialog.tsx";
+import { GlobalShortcuts } from "./shortcuts-dialog.tsx";
+
+export function App(): ReactElement {
+  const [path] = useLocation();
+  const main = useRef<HTMLElement>(null);
+  useFocusOnNavigation(path, main);
+  return (
+    <>
+      <Banner />
+      <div className="frame">
+        <Navigation />
+        <main id="main" tabIndex={-1} ref={main}>
+          <GitopsBanner />
+          <ErrorBoundary key={path}>
+            <Suspense fallback={<p className="loading">Loading</p>}>
+              <Switch>
+                {Object.entries(routes).map(([name, pattern]) => {
+                  const Content = pages[name as RouteName];
+                  return (
+                    <Route key={name} path={pattern}>
+                      <Content />
+                    </Route>
+                  );
+                })}
+                <Route>
+                  <Page title="This page does not exist">
+                    <p>Nothing is at {path}.</p>
+                  </Page>
+                </Route>
+              </Switch>
+            </Suspense>
+          </ErrorBoundary>
+        </main>
+      </div>
+      <Notices />
+      <GlobalShortcuts />
+      <SessionDialog />
+    </>
+  );
+}
+
+/** After a link to another page, keyboards and screen readers continue in its content, as after loading a page. */
+function useFocusOnNavigation(path: string, main: React.RefObject<HTMLElement | null>): void {
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    main.current?.focus({ preventScroll: true });
+    scrollTo({ top: 0 });
+  }, [path, main]);
+}

@@ -1,0 +1,20 @@
+// The colour scheme: the system's, or the user's choice on this browser.
+
+export const themes = ["system", "light", "dark", "contrast"] as const;
+export type Theme = (typeof themes)[number];
+
+const STORED = "svc-theme";
+
+export function theme(): Theme {
+  const stored = localStorage.getItem(STORED);
+  return themes.find((name) => name === stored) ?? "system";
+}
+
+export function setTheme(name: Theme): void {
+  localStorage.setItem(STORED, name);
+  applyAppearance();
+}
+
+export function applyAppearance(): void {
+  document.documentElement.dataset.theme = theme();
+}

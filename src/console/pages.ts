@@ -1,0 +1,13 @@
+// What each path shows. Every page is a file of its own, which is loaded when it is first opened.
+import { type ComponentType, lazy } from "react";
+import type { RouteName } from "./routes.ts";
+
+type Load = () => Promise<{ readonly default: ComponentType }>;
+
+const loads: Readonly<Record<RouteName, Load>> = {
+  hosts: () => import("./pages/inventory/hosts/hosts-page.tsx"),
+};
+
+export const pages = Object.fromEntries(
+  Object.entries(loads).map(([name, load]) => [name, lazy(load)]),
+) as unknown as Readonly<Record<RouteName, ComponentType>>;
