@@ -1,0 +1,85 @@
+import { type ReactElement, type ReactNode, useId, useState } from "react";
+import { request } from "../api.ts";
+import { Dialog } from "./dialog.tsx";
+import { ErrorMessage } from "./error-message.tsx";
+
+interface ConfirmDialogProps {
+  /** Action and object: "Wipe ada-mac", "Delete 12 hosts". */
+  readonly title: string;
+  /** The verb on the button. */
+  readonly verb: string;
+  /** What happens, and what cannot be undone. */
+  readonly children: ReactNode;
+  /** A name or number to type, for what cannot be undone. */
+  readonly typed?: string;
+  /** Whether the user gives a reason, which is recorded. */
+  readonly hasReason?: boolean;
+  readonly isDangerous?: boolean;
+  readonly onConfirm: (reason: string) => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+/** Asks before something is done. Errors of the server stay in the dialog, with what was typed. */
+export function ConfirmDialog(props: ConfirmDialogProps): ReactElement {
+  const { title, verb, children, typed, hasReason = false, isDangerous = true, onConfirm, onClose } = props;
+  const id = useId();
+  const [text, setText] = useState("");
+  const [reason, setReason] = useState("");
+  const [error, setError] = useState<unknown>(null);
+  const [isSending, setSending] = useState(false);
+  const isReady = typed === undefined || text.trim() === typed;
+  const confirm = async () => {
+    if (!isReady || isSending) return;
+    setSending(true);
+    try {
+      await request(() => onConfirm(reason.trim()));
+      onClose();
+    } catch (thrown) {
+      setError(thrown);
+      setSending(false);
+    }
+  };
+  return (
+    <Dialog title={title} isAlert onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void confirm();
+        }}
+      >
+        {children}
+        {error !== null && <ErrorMessage error={error} />}
+        {typed !== undefined && (
+          <div className="field">
+            <label htmlFor={`${id}-typed`}>Type {typed} to confirm</label>
+            <input
+              id={`${id}-typed`}
+              value={text}
+              autoComplete="off"
+              onChange={({ target }) => setText(target.value)}
+            />
+          </div>
+        )}
+        {hasReason && (
+          <div className="field">
+            <label htmlFor={`${id}-reason`}>Reason</label>
+            <input
+              id={`${id}-reason`}
+              value={reason}
+              maxLength={500}
+              onChange={({ target }) => setReason(target.value)}
+            />
+          </div>
+        )}
+        <div className="dialog-buttons">
+          <button type="button" className="plain" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className={isDangerous ? "danger" : undefined} disabled={!isReady || isSending}>
+            {verb}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
