@@ -104,7 +104,7 @@ const onHost = (rest = "", body?: unknown): Target => ({
 const byTeamFilter = (path: string): Target => ({
   places,
   call: async (world, place) => ({
-    path: `${path}?team_id=${place === "none" ? 0 : teamAt(world, place)}`,
+    path: `${path}${path.includes("?") ? "&" : "?"}team_id=${place === "none" ? 0 : teamAt(world, place)}`,
   }),
 });
 /** A version, its title, or the operating system version, of a host that has it. */
@@ -844,6 +844,7 @@ export const targets: Record<string, Target> = {
   "PATCH /teams/:id/secrets": onTeam("/secrets", () => ({ secrets: [] })),
   "GET /hosts": byTeamFilter("/hosts"),
   "GET /hosts/count": byTeamFilter("/hosts/count"),
+  "GET /hosts/facets": byTeamFilter("/hosts/facets?by=platform"),
   "GET /host_summary": byTeamFilter("/host_summary"),
   "GET /hosts/:id": onHost(),
   "GET /hosts/identifier/:identifier": {

@@ -18,6 +18,7 @@ import { Approval } from "../hosts/approvals.ts";
 import { Host, ListedHost } from "../hosts/host.ts";
 import { SelectionHeaders } from "../hosts/selection.ts";
 import { HostSoftwareItem, importTime } from "../software/software.ts";
+import { HostFacetsQuery, HostFacetsReply } from "./host-facets.ts";
 import { BodyHostFilter, Gigabytes, HostListQuery, HostReportQuery, Where } from "./host-filters.ts";
 
 const DestinationTeam = z.int().min(0).nullable().meta({ description: "null or 0 = no team" });
@@ -69,6 +70,14 @@ export const hostsApi = {
       digest: QueryFlag.default(false).meta({ description: "also return their X-Selection-Digest" }),
     }),
     response: z.object({ count: z.int(), digest: z.string().optional() }),
+  }),
+  facets: endpoint({
+    method: "GET",
+    path: "/hosts/facets",
+    summary: "Count hosts by the values of fields: by each among the hosts that match all filters but its own.",
+    access: list,
+    query: HostFacetsQuery,
+    response: HostFacetsReply,
   }),
   summary: endpoint({
     method: "GET",

@@ -7,6 +7,7 @@ import { withImportTime } from "../../software/software/vulnerabilities/imported
 import { getHost, getHostByIdentifier, refetchHost } from "../host-details/service.ts";
 import { type Deletion, deleteHost, deleteManyHosts } from "./delete.ts";
 import { explainHost } from "./explain.ts";
+import { countFacets } from "./facets.ts";
 import { countHosts, digestHosts, listHosts, totalOfList } from "./list.ts";
 import { reportHosts } from "./report.ts";
 import { summarizeHosts } from "./summary.ts";
@@ -28,6 +29,7 @@ export const hostRoutes = [
   route(hostsApi.count, async ({ query }, ctx) =>
     query.digest ? digestHosts(ctx, query) : { count: await countHosts(ctx, query) },
   ),
+  route(hostsApi.facets, ({ query }, ctx) => countFacets(ctx, query)),
   route(hostsApi.summary, ({ query }, ctx) => summarizeHosts(ctx, query)),
   route(hostsApi.report, ({ query }, ctx) => reportHosts(ctx, query)),
   route(hostsApi.transfer, async ({ body }, ctx) => {
