@@ -53,6 +53,7 @@ import { windowsChannelApi, windowsEnrollApi } from "./devices/windows.ts";
 import { configurationApi } from "./edge/configuration.ts";
 import { desktopAppApi, deviceApi } from "./edge/device.ts";
 import { deviceInstallsApi } from "./edge/device-installs.ts";
+import { searchApi } from "./edge/search.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { approvalsApi } from "./hosts/approvals.ts";
 import { directoryApi } from "./hosts/directory.ts";
@@ -143,6 +144,7 @@ const groups: Record<string, Record<string, AnyEndpoint>> = {
   queries: queriesApi,
   schedule: scheduleApi,
   policies: policiesApi,
+  search: searchApi,
   sessions: sessionsApi,
   setup: setupApi,
   sso: ssoApi,

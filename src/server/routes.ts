@@ -38,6 +38,7 @@ import { profileRoutes } from "./devices/profiles/routes.ts";
 import { configurationRoutes } from "./edge/configuration/routes.ts";
 import { deviceRoutes } from "./edge/device-page/routes.ts";
 import { jobRoutes } from "./edge/jobs/routes.ts";
+import { searchRoutes } from "./edge/search/routes.ts";
 import { signInPage } from "./edge/web/sign-in.ts";
 import { hostActivityRoutes } from "./hosts/activity-feed/host-routes.ts";
 import { activityRoutes } from "./hosts/activity-feed/routes.ts";
@@ -121,6 +122,7 @@ const table: readonly Route[] = [
   ...queryRoutes,
   ...policyRoutes,
   ...selfServiceRoutes,
+  ...searchRoutes,
   ...sessionRoutes,
   ...setupRoutes,
   ...setupExperienceRoutes,

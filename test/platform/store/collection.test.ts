@@ -19,6 +19,7 @@ import {
   type Predicate,
   same,
   search,
+  startsWith,
 } from "../../../src/server/platform/store/query.ts";
 import { BadRow } from "../../../src/server/platform/store/rows.ts";
 import { side } from "../../../src/server/platform/store/sides.ts";
@@ -203,6 +204,23 @@ describe.each(engines)("a store in $name", ({ open }) => {
         ["", 6],
       ] as const)
         expect(await store.hosts.count(search(["name", "note"], text)), text).toBe(found);
+    });
+
+    it("search at the start of a column", async () => {
+      await store.hosts.insertMany([
+        { name: "Mac-%_1", note: "x" },
+        { name: "a-mac-%_2", note: "MAC" },
+        { name: "maß", note: null },
+      ]);
+      for (const [text, found] of [
+        ["mac-%_", 1],
+        ["MA", 3],
+        ["mac", 2],
+        ["-mac", 0],
+        ["MASS", 0],
+      ] as const)
+        expect(await store.hosts.count(startsWith(["name", "note"], text)), text).toBe(found);
+      expect(await store.hosts.count(startsWith(["name"], "mac"))).toBe(1);
     });
 
     it("exists checks another table", async () => {

@@ -97,7 +97,9 @@ const where: fc.Arbitrary<Predicate> = fc.letrec<{ tree: Predicate }>((tie) => (
       fc.array(id, { maxLength: 4 }).map((list) => q.oneOf("id", list)),
     ),
     orNull(id).map((v) => q.eq("team_id", v)),
-    fc.tuple(fc.subarray(["name", "note"], { minLength: 1 }), nasty).map(([columns, text]) => q.search(columns, text)),
+    fc
+      .tuple(fc.subarray(["name", "note"], { minLength: 1 }), nasty, fc.boolean())
+      .map(([columns, text, isStart]) => (isStart ? q.startsWith(columns, text) : q.search(columns, text))),
     fc
       .tuple(fc.constantFrom("name", "note"), fc.array(nasty, { maxLength: 3 }), fc.boolean())
       .map(([column, texts, upper]) => q.same(column, ...texts.map((text) => (upper ? text.toUpperCase() : text)))),

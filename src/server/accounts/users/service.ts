@@ -28,7 +28,7 @@ export interface UserFilter extends PageQuery {
 const onTeams = (ids: readonly number[]): Predicate => exists(userTeams, "user_id", oneOf("team_id", ids));
 
 /** Users with a role on the team. 0 means users without a team. */
-const inTeam = (teamId: number | undefined): Predicate =>
+export const withRoleIn = (teamId: number | undefined): Predicate =>
   teamId === undefined ? everything : teamId === 0 ? not(exists(userTeams, "user_id")) : onTeams([teamId]);
 
 /** The users whom this user may list. */
@@ -39,7 +39,7 @@ export function visibleUsers(user: Viewer): Predicate {
 }
 
 export async function listUsers(ctx: Context, filter: UserFilter) {
-  const where = and(visibleUsers(ctx.user), inTeam(filter.team_id), search(["name", "email"], filter.query ?? ""));
+  const where = and(visibleUsers(ctx.user), withRoleIn(filter.team_id), search(["name", "email"], filter.query ?? ""));
   const { rows, meta } = await page(ctx.store.users, filter, where);
   return { users: await viewUsers(ctx, rows), meta };
 }

@@ -24,7 +24,7 @@ export type Predicate =
     }
   | { readonly op: "contains"; readonly column: string; readonly text: string }
   | { readonly op: "same"; readonly column: string; readonly texts: readonly string[] }
-  | { readonly op: "search"; readonly columns: readonly string[]; readonly text: string }
+  | { readonly op: "search"; readonly columns: readonly string[]; readonly text: string; readonly at?: "start" }
   | { readonly op: "and" | "or"; readonly parts: readonly Predicate[] }
   | { readonly op: "not"; readonly part: Predicate }
   | {
@@ -72,6 +72,9 @@ export const same = (column: string, ...texts: string[]): Predicate =>
  */
 export const search = (columns: readonly string[], text: string): Predicate =>
   text === "" ? everything : { op: "search", columns, text };
+/** A `search` that matches only at the start of a column. */
+export const startsWith = (columns: readonly string[], text: string): Predicate =>
+  text === "" ? everything : { op: "search", columns, text, at: "start" };
 export const and = (...parts: Predicate[]): Predicate => {
   const kept = parts.filter((part) => part.op !== "all");
   return kept.length === 0 ? everything : kept.length === 1 ? kept[0]! : { op: "and", parts: kept };

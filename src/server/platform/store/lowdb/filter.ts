@@ -113,7 +113,7 @@ export class Filter {
         return (row) => row[column] !== null && forms.has((row[column] as string).toLowerCase());
       }
       case "search":
-        return searchTest(memoryTable, where.columns, where.text);
+        return searchTest(memoryTable, where);
       case "and": {
         const tests = where.parts.map((part) => this.test(memoryTable, part, among));
         return (row) => tests.every((test) => test(row));
@@ -201,6 +201,8 @@ export class Filter {
         const index = isSearchable ? memoryTable.foldedIndexOn(where.column) : null;
         return index && planOf(index, where.texts.map(searchForm));
       }
+      case "search":
+        return where.at === "start" ? startPlan(memoryTable, where) : null;
       case "null": {
         const index = memoryTable.indexOn(where.column);
         return index && { cost: index.count(null), ids: () => index.ids(null) };
@@ -248,16 +250,7 @@ export class Filter {
       if (!plan) return null;
       plans.push(plan);
     }
-    const cost = plans.reduce((sum, plan) => sum + plan.cost, 0);
-    if (cost >= memoryTable.rows.size) return null;
-    return {
-      cost,
-      ids() {
-        const all = new Set<number>();
-        for (const plan of plans) for (const id of plan.ids()) all.add(id);
-        return all;
-      },
-    };
+    return unionOf(memoryTable, plans);
   }
 
   #existsPlan(memoryTable: MemoryTable, where: Exists): Plan | null {
@@ -348,15 +341,47 @@ function holdsAny(column: string, values: readonly number[]): Test {
 
 const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-function searchTest(memoryTable: MemoryTable, columns: readonly string[], text: string): Test {
+type Search = Extract<Predicate, { op: "search" }>;
+
+function searchTest(memoryTable: MemoryTable, { columns, text, at }: Search): Test {
   for (const column of columns)
     if (!columnSpec(memoryTable.table, column).searchable)
       throw new Error(`${memoryTable.table.name}.${column}: not declared for search`);
   const needle = searchForm(text);
+  const matches = (form: string): boolean => (at === "start" ? form.startsWith(needle) : form.includes(needle));
   // Stored text is already cleaned, so lower-casing it is enough to get its search form.
   return (row) =>
     columns.some((column) => {
       const value = row[column] as string | null;
-      return value?.toLowerCase().includes(needle) ?? false;
+      return value !== null && matches(value.toLowerCase());
     });
+}
+
+/** Keys that start with the text follow each other in the index. */
+function startPlan(memoryTable: MemoryTable, { columns, text }: Search): Plan | null {
+  const needle = searchForm(text);
+  const plans: Plan[] = [];
+  for (const column of columns) {
+    const index = memoryTable.foldedIndexOn(column);
+    if (!index) return null;
+    const keys = index.sortedKeys();
+    const from = placeOf(keys, needle, false);
+    let to = from;
+    while (to < keys.length && (keys[to] as string | null)?.startsWith(needle)) to++;
+    plans.push(planOf(index, keys.slice(from, to)));
+  }
+  return unionOf(memoryTable, plans);
+}
+
+function unionOf(memoryTable: MemoryTable, plans: readonly Plan[]): Plan | null {
+  const cost = plans.reduce((sum, plan) => sum + plan.cost, 0);
+  if (cost >= memoryTable.rows.size) return null;
+  return {
+    cost,
+    ids() {
+      const all = new Set<number>();
+      for (const plan of plans) for (const id of plan.ids()) all.add(id);
+      return all;
+    },
+  };
 }

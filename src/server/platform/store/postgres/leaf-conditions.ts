@@ -77,7 +77,8 @@ function compare(column: Sql, spec: ColumnSpec, op: Comparison, value: string | 
 
 const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-const likePattern = (text: string): string => `%${searchForm(text).replace(/[\\%_]/g, "\\$&")}%`;
+const likePattern = ({ text, at }: Pick<Extract<TextLeaf, { op: "search" }>, "text" | "at">): string =>
+  `${at === "start" ? "" : "%"}${searchForm(text).replace(/[\\%_]/g, "\\$&")}%`;
 
 export function leafCondition(predicate: Leaf, layout: Layout, alias: string, negated: boolean): Sql {
   switch (predicate.op) {
@@ -146,7 +147,7 @@ function textCondition(predicate: TextLeaf, layout: Layout, alias: string, negat
         : sql`${shadow} = ANY ${forms}`;
     }
     case "search": {
-      const pattern = likePattern(predicate.text);
+      const pattern = likePattern(predicate);
       const parts = predicate.columns.map((column) => {
         if (!layout.spec(column).searchable)
           throw new Error(`${layout.table.name}.${column} is not declared with search()`);
