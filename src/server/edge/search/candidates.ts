@@ -23,7 +23,7 @@ export interface SearchSource {
 /** Rows that contain the text and are read at most; they are ranked in memory. */
 export const MAX_CANDIDATES = 100;
 
-interface Selected {
+interface RowSelection {
   readonly where: Predicate;
   readonly order: readonly OrderTerm[];
   readonly limit: number;
@@ -34,7 +34,7 @@ export interface SearchedColumns {
   readonly where: Predicate;
   /** Columns that are declared with `.search()`. */
   readonly columns: readonly string[];
-  /** Those of them in which a match at the start comes first. */
+  /** The columns in which a match at the start comes first. */
   readonly starts?: readonly string[];
   /** Rows of which a column is equal to the text. Without it, every column is compared. */
   readonly equal?: Predicate;
@@ -49,7 +49,7 @@ export const byName: readonly OrderTerm[] = [{ column: "name", direction: "asc" 
 
 /** The matching rows, each once: if there are many, first those that are equal to the text or start with it. */
 export async function candidateRows<R extends { readonly id: number }>(
-  read: (selected: Selected) => Promise<R[]>,
+  read: (selected: RowSelection) => Promise<R[]>,
   { query: text, per_type: limit }: SearchRequest,
   searched: SearchedColumns,
 ): Promise<R[]> {

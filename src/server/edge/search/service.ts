@@ -70,7 +70,7 @@ async function checkTeam(ctx: Context, teamId: number | undefined): Promise<void
   if (!knowsTeam(ctx, teamId) || !(await ctx.store.teams.get(teamId))) throw notFound("team", teamId, "team_id");
 }
 
-/** Those of equal rank stay in the order of their source: hosts by name, software by its number of hosts. */
+/** Results of equal rank stay in the order of their source: hosts by name, software by its number of hosts. */
 function bestOf(candidates: readonly Candidate[], { query, per_type }: SearchQuery): RankedCandidate[] {
   return candidates
     .flatMap((candidate) => {

@@ -28,7 +28,7 @@ export const softwareSource: SearchSource = {
     const { softwareTitleCounts, softwareTitles: titles } = ctx.store;
     const scopes = await scopesOf(ctx, request.team_id);
     if (scopes === null) return [];
-    const found = await candidateRows(
+    const titleCounts = await candidateRows(
       (selected) => softwareTitleCounts.pick(["id", "title_id", "name"], selected),
       request,
       {
@@ -38,13 +38,13 @@ export const softwareSource: SearchSource = {
         order: [{ column: "hosts_count", direction: "desc" }],
       },
     );
-    const ids = [...new Set(found.map(({ title_id }) => title_id))];
+    const ids = [...new Set(titleCounts.map(({ title_id }) => title_id))];
     const [counts, sources] = await Promise.all([
       countsOf(ctx, scopes, ids),
       titles.pick(["id", "source"], { where: oneOf("id", ids) }),
     ]);
     const sourceOf = byId(sources);
-    const nameOf = new Map(found.map(({ title_id, name }) => [title_id, name]));
+    const nameOf = new Map(titleCounts.map(({ title_id, name }) => [title_id, name]));
     return ids.map((id) => {
       const name = nameOf.get(id)!;
       return {
