@@ -1,6 +1,7 @@
 // What the console in the browser and the server agree on besides the endpoints.
 import type { z } from "zod";
-import type { AvailableTeam, User, UserSettings } from "./accounts/users.ts";
+import type { UserSettings } from "./accounts/user-settings.ts";
+import type { AvailableTeam, User } from "./accounts/users.ts";
 
 /**
  * The request header with which the console proves that one of its pages sends a request: the form token of the
@@ -13,7 +14,7 @@ export interface ConsoleSession {
   readonly form_token: string;
   readonly user: User;
   readonly available_teams: readonly z.infer<typeof AvailableTeam>[];
-  readonly settings: z.infer<typeof UserSettings> | null;
+  readonly settings: UserSettings | null;
   readonly tier: "free" | "premium";
   readonly version: string;
   readonly gitops: { readonly gitops_mode_enabled: boolean; readonly repository_url: string };

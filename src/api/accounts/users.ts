@@ -16,6 +16,7 @@ import {
   QueryText,
   Timestamp,
 } from "../fields.ts";
+import { SettingsChange, UserSettings } from "./user-settings.ts";
 
 export const RoleName = z.enum(roles);
 export const TeamRole = z.object({ id: Id, role: z.string() });
@@ -48,7 +49,6 @@ export const User = z.object({
 export type User = z.infer<typeof User>;
 
 export const AvailableTeam = z.object({ id: Id, name: z.string(), description: z.string() });
-export const UserSettings = z.object({ hidden_host_columns: z.array(z.string().max(100)).max(200) });
 const UserReply = z.object({
   user: User,
   available_teams: z.array(AvailableTeam),
@@ -88,7 +88,7 @@ export const ModifyUser = z.object({
   password: password.optional().meta({ description: "current password: needed to change one's own email or password" }),
   new_password: password.optional(),
   ...roleFields,
-  settings: UserSettings.optional(),
+  settings: SettingsChange.optional(),
 });
 export type ModifyUser = z.output<typeof ModifyUser>;
 

@@ -15,6 +15,7 @@ import { newHash, setPassword, showsPassword } from "./password.ts";
 import { keepAnAdmin, rolesAfter, writeRoles } from "./roles.ts";
 import { checkGravatar, cleanEmail } from "./rules.ts";
 import { checkEmailFree } from "./service.ts";
+import { changedSettings } from "./settings.ts";
 import { viewUser } from "./view.ts";
 
 /** Fields of the account itself. Roles have rules of their own. */
@@ -63,6 +64,7 @@ async function allowed(ctx: Context, id: number, change: ModifyUser): Promise<Ac
   const isSelf = ctx.user.id === id;
   const managed = manages(ctx, account);
   if (!isSelf && !managed && accountFields.some((field) => change[field] !== undefined)) throw forbidden();
+  if (!isSelf && change.settings?.console !== undefined) throw forbidden();
   if (!managed && signInChanges(account.user, change)) throw forbidden();
   await checkSignIn(ctx, account.user, change);
   return account;
@@ -113,7 +115,7 @@ async function writeAccount(ctx: Context, { user }: Account, change: ModifyUser,
       email,
       position: change.position,
       gravatar_url: change.gravatar_url,
-      settings: change.settings,
+      settings: change.settings && changedSettings(user.settings, change.settings),
       sso_enabled: sso,
       mfa_enabled: change.mfa_enabled,
       ...(sso ? { password_hash: null, force_password_reset: false } : {}),

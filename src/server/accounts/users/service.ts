@@ -17,6 +17,7 @@ import { hasExpired } from "./invited.ts";
 import { checkMfa } from "./mfa.ts";
 import { keepAnAdmin, noRoles, rolesAfter } from "./roles.ts";
 import { checkGravatar, cleanEmail } from "./rules.ts";
+import { shownSettings } from "./settings.ts";
 import { userTeams } from "./tables.ts";
 import { availableTeams, viewUser, viewUsers } from "./view.ts";
 
@@ -50,7 +51,7 @@ export async function getUser(ctx: Context, id: number, options: { include_ui_se
   return {
     user: await viewUser(ctx, user),
     available_teams: await availableTeams(ctx, viewer),
-    ...(options.include_ui_settings ? { settings: user.settings ?? { hidden_host_columns: [] } } : {}),
+    ...(options.include_ui_settings ? { settings: shownSettings(ctx, user) } : {}),
   };
 }
 

@@ -1,6 +1,5 @@
-import type { z } from "zod";
 import type { Role } from "../../../api/access.ts";
-import type { UserSettings } from "../../../api/accounts/users.ts";
+import type { UserSettings } from "../../../api/accounts/user-settings.ts";
 import { bool, id, json, ref, table, text, time } from "../../platform/store/table.ts";
 
 declare module "../../platform/core/tables.ts" {
@@ -26,7 +25,7 @@ export const users = table("users", {
   mfa_enabled: bool().default(false),
   api_only: bool().default(false),
   global_role: text<Role>().nullable().index(),
-  settings: json<z.infer<typeof UserSettings>>().nullable(),
+  settings: json<UserSettings>().nullable(),
 });
 
 export const userTeams = table(
