@@ -65,6 +65,7 @@ import { hostDetailsApi } from "./inventory/host-details.ts";
 import { hostsApi } from "./inventory/hosts.ts";
 import { labelHostsApi } from "./inventory/label-hosts.ts";
 import { liveQueriesApi } from "./inventory/live-queries.ts";
+import { selectorsApi } from "./inventory/selectors.ts";
 import { targetsApi } from "./inventory/targets.ts";
 import { translatorApi } from "./inventory/translator.ts";
 import { activitiesApi } from "./platform/activities.ts";
@@ -152,6 +153,7 @@ const groups: Record<string, Record<string, AnyEndpoint>> = {
   tasks: tasksApi,
   teams: teamsApi,
   tokens: tokensApi,
+  selectors: selectorsApi,
   translator: translatorApi,
   uploads: uploadsApi,
   users: usersApi,

@@ -451,6 +451,7 @@ export const rules: Record<string, PermissionName | "open" | "self"> = {
   "GET /status/live_query": "self",
   "GET /status/result_store": "self",
   "POST /targets": "list hosts, filter",
+  "POST /selectors/check": "list hosts, filter",
   "POST /targets/count": "list hosts, filter",
   "POST /hosts/search": "list hosts, filter",
   "POST /login": "open",

@@ -1312,6 +1312,7 @@ export const targets: Record<string, Target> = {
   "POST /queries/live": liveOn(({ id }) => ({ path: "/queries/live", body: newSql({ hosts: [id] }) })),
   "GET /queries/live": anywhere("/queries/live"),
   "POST /targets": { ...plain("/targets", () => ({})), anywhere: true },
+  "POST /selectors/check": { ...plain("/selectors/check", () => ({ where: "online" })), anywhere: true },
   "POST /targets/count": { ...plain("/targets/count", () => ({})), anywhere: true },
   "POST /hosts/search": { ...plain("/hosts/search", () => ({})), anywhere: true },
   "GET /global/policies": anywhere("/global/policies"),

@@ -16,6 +16,7 @@ export const topics: Record<string, { description: string }> = {
   "enroll-secrets": { description: "Secrets that agents enroll with." },
   hosts: { description: "Hosts: computers and devices." },
   "hosts:labels": { description: "Manual labels of a host." },
+  selectors: { description: "Selectors of hosts, as --where takes them." },
   vitals: { description: "Custom host vitals: facts about hosts, for scripts and profiles." },
   scim: { description: "People and groups that the identity provider keeps up to date." },
   "scim:users": { description: "People of the identity provider, who use hosts." },

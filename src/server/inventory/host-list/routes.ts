@@ -1,10 +1,12 @@
 import { hostsApi } from "../../../api/inventory/hosts.ts";
 import { labelHostsApi } from "../../../api/inventory/label-hosts.ts";
+import { selectorsApi } from "../../../api/inventory/selectors.ts";
 import { hostFor } from "../../hosts/hosts/access.ts";
 import { type Reply, route } from "../../platform/core/http/route.ts";
 import { titlesOfHost } from "../../software/software/service.ts";
 import { withImportTime } from "../../software/software/vulnerabilities/imported.ts";
 import { getHost, getHostByIdentifier, refetchHost } from "../host-details/service.ts";
+import { checkSelector } from "./check-selector.ts";
 import { type Deletion, deleteHost, deleteManyHosts } from "./delete.ts";
 import { explainHost } from "./explain.ts";
 import { countFacets } from "./facets.ts";
@@ -30,6 +32,7 @@ export const hostRoutes = [
     query.digest ? digestHosts(ctx, query) : { count: await countHosts(ctx, query) },
   ),
   route(hostsApi.facets, ({ query }, ctx) => countFacets(ctx, query)),
+  route(selectorsApi.check, ({ body }, ctx) => checkSelector(ctx, body)),
   route(hostsApi.summary, ({ query }, ctx) => summarizeHosts(ctx, query)),
   route(hostsApi.report, ({ query }, ctx) => reportHosts(ctx, query)),
   route(hostsApi.transfer, async ({ body }, ctx) => {

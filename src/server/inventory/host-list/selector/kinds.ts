@@ -25,7 +25,16 @@ export interface Test {
   readonly values: readonly Word[];
 }
 
+export type OperatorText = Operator | "not in";
+const EQUALITY: readonly OperatorText[] = ["=", "!=", "in", "not in"];
+const COMPARISONS: readonly OperatorText[] = ["<", "<=", ">", ">="];
+
 export interface Field {
+  readonly kind: "text" | "number" | "time" | "flag" | "word";
+  /** The operators that it accepts, the usual ones first. */
+  readonly operators: readonly OperatorText[];
+  /** All values that it can have, or those that have a meaning of their own, such as none. */
+  readonly values: readonly string[];
   /** @param now the server's current time, for relative times */
   compile(test: Test, now: number): Predicate;
   /** The predicate if the field is used without an operator. Only for boolean fields. */
@@ -67,6 +76,9 @@ export function textField(column: string, options: TextOptions = {}): Field {
   const among = (texts: readonly string[]) => (anyCase ? same(column, ...texts) : oneOf(column, texts));
   const isAbsent = (value: Word) => none !== undefined && isNone(value);
   return {
+    kind: "text",
+    operators: ["=", "!=", "~", "in", "not in", ...(ordered ? COMPARISONS : [])],
+    values: none === undefined ? [] : ["none"],
     compile(test) {
       const { operator, values } = test;
       if (operator === "in" && !options.equals) {
@@ -104,6 +116,9 @@ export function numberField(
   const of = (predicate: Predicate, meets: (value: number) => boolean) =>
     absent && meets(absent.value) ? or(wrap(predicate), absent.where) : wrap(predicate);
   return {
+    kind: "number",
+    operators: [...EQUALITY, ...COMPARISONS],
+    values: none === undefined ? [] : ["none"],
     compile(test) {
       const { operator, values } = test;
       if (isComparison(operator)) {
@@ -135,6 +150,9 @@ const opposite = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as const;
 /** Times are compared with times, ages with durations: `seen < 7d` means within the last seven days. */
 function timeBy(compare: (by: typeof lt, time: string) => Predicate, never?: Predicate): Field {
   return {
+    kind: "time",
+    operators: never === undefined ? COMPARISONS : [...COMPARISONS, "=", "!="],
+    values: never === undefined ? [] : ["never"],
     compile(test, now) {
       const { operator, values } = test;
       const only = byEquality(test, (word) => {
@@ -167,6 +185,9 @@ export const relatedTimeField = timeBy;
 /** A boolean field. It has `none` if the value may be unknown. */
 export function flagField(yes: (now: number) => Predicate, more: { no?: Predicate; none?: Predicate } = {}): Field {
   return {
+    kind: "flag",
+    operators: EQUALITY,
+    values: more.none === undefined ? ["true", "false"] : ["true", "false", "none"],
     flag: yes,
     compile(test, now) {
       const equal = byEquality(test, (word) => {
@@ -185,6 +206,9 @@ export const flagColumn = (column: string, nullable: boolean): Field =>
 /** A field with a fixed set of values. */
 export function wordField<W extends string>(words: readonly W[], means: (word: W, now: number) => Predicate): Field {
   return {
+    kind: "word",
+    operators: EQUALITY,
+    values: words,
     compile(test, now) {
       const equal = byEquality(test, ({ text, at }) => {
         const word = words.find((candidate) => candidate === text.toLowerCase());

@@ -25,12 +25,20 @@ const NO_TEAM = "no team";
  */
 export async function checkNames(ctx: Deps, text: string | undefined, parameter = "where"): Promise<void> {
   if (text === undefined || text.trim() === "") return;
-  const { labels, teams } = refusing(text, parameter, () => namedIn(parseSelector(text)));
-  const unknown = (await unknownLabel(ctx, labels)) ?? (await unknownTeam(ctx, teams));
+  const unknown = await unknownName(
+    ctx,
+    refusing(text, parameter, () => parseSelector(text)),
+  );
   if (unknown === null) return;
   refusing(text, parameter, () => {
     throw unknown;
   });
+}
+
+/** The error for the first label or team in the expression that does not exist for the caller. */
+export async function unknownName(ctx: Deps, expression: Expression): Promise<SelectorError | null> {
+  const { labels, teams } = namedIn(expression);
+  return (await unknownLabel(ctx, labels)) ?? (await unknownTeam(ctx, teams));
 }
 
 async function unknownLabel({ store }: Deps, words: readonly Word[]): Promise<SelectorError | null> {

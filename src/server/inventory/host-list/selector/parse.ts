@@ -44,7 +44,7 @@ export class SelectorError extends Error {
 /** The column number for messages: counted from 1, in characters. */
 export const columnOf = (text: string, at: number): number => [...text.slice(0, at)].length + 1;
 
-type Token = Word & { readonly kind: "word" | "sign" | "end"; readonly end: number };
+export type Token = Word & { readonly kind: "word" | "sign" | "end"; readonly end: number };
 
 const SIGNS = ["!=", "<=", ">=", "=", "<", ">", "~", "(", ")", ","];
 const OPERATORS: ReadonlySet<string> = new Set(["=", "!=", "<", "<=", ">", ">=", "~"]);
@@ -62,13 +62,17 @@ function tokens(text: string): Token[] {
       at += gap[0].length;
       continue;
     }
-    const token = signAt(text, at) ?? quotedAt(text, at) ?? bareAt(text, at);
+    const token = tokenAt(text, at);
     if (!token) throw new SelectorError(at, `${[...text.slice(at)][0]} is not understood`);
     parsed.push(token);
     at = token.end;
   }
   return [...parsed, { kind: "end", text: "", quoted: false, at: text.length, end: text.length }];
 }
+
+/** The token that begins there; null: none can. Throws if it is a text without its closing quote. */
+export const tokenAt = (text: string, at: number): Token | null =>
+  signAt(text, at) ?? quotedAt(text, at) ?? bareAt(text, at);
 
 function signAt(text: string, at: number): Token | null {
   const sign = SIGNS.find((candidate) => text.startsWith(candidate, at));
@@ -79,6 +83,12 @@ function bareAt(text: string, at: number): Token | null {
   bare.lastIndex = at;
   const match = bare.exec(text);
   return match && { kind: "word", text: match[0], quoted: false, at, end: at + match[0].length };
+}
+
+/** Whether the text is read as this one word if it stands without quotes. */
+export function isBare(text: string): boolean {
+  bare.lastIndex = 0;
+  return bare.exec(text)?.[0] === text && !KEYWORDS.has(text.toLowerCase());
 }
 
 /** Reads text in single or double quotes. A backslash escapes the next character. */
