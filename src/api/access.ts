@@ -101,6 +101,8 @@ export const actions = {
   "carves:read": rule("A", ""),
   "software:list": rule("AMTOP", "AMTOP"),
   "catalogue:read": rule("AMTOPG", "AMTOPG"),
+  /** Saved views of lists that others see: those of everyone globally, and those of a team. */
+  "views:share": rule("AM", "AM"),
   "users:list": rule("A", "A"),
   "users:write": rule("A", "A"),
   "sessions:any": rule("A", ""),

@@ -80,6 +80,7 @@ import { setupApi } from "./settings/setup.ts";
 import { teamsApi } from "./settings/teams.ts";
 import { hostVitalsApi, variablesApi } from "./settings/variables.ts";
 import { versionApi } from "./settings/version.ts";
+import { viewsApi } from "./settings/views.ts";
 import { catalogueApi } from "./software/catalogue.ts";
 import { osVersionsApi } from "./software/os-versions.ts";
 import { packageBatchesApi } from "./software/package-batches.ts";
@@ -160,6 +161,7 @@ const groups: Record<string, Record<string, AnyEndpoint>> = {
   variables: variablesApi,
   "host-vitals": hostVitalsApi,
   version: versionApi,
+  views: viewsApi,
   webhooks: webhooksApi,
 };
 

@@ -62,6 +62,7 @@ import { logoRoutes } from "./settings/logo/routes.ts";
 import { setupRoutes } from "./settings/setup/routes.ts";
 import { configChangeRoutes, teamRoutes } from "./settings/teams/routes.ts";
 import { variableRoutes } from "./settings/variables/routes.ts";
+import { viewRoutes } from "./settings/views/routes.ts";
 import { catalogueRoutes } from "./software/catalogue/routes.ts";
 import { packageRoutes } from "./software/installers/routes.ts";
 import { osVersionRoutes } from "./software/os-versions/routes.ts";
@@ -137,6 +138,7 @@ const table: readonly Route[] = [
   ...uploadRoutes,
   ...userRoutes,
   ...variableRoutes,
+  ...viewRoutes,
   ...webhookRoutes,
 ];
 

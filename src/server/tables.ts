@@ -112,6 +112,7 @@ import { enrollSecrets, enrollTokens } from "./settings/enroll-secrets/tables.ts
 import { logos } from "./settings/logo/tables.ts";
 import { teams } from "./settings/teams/tables.ts";
 import { customHostVitals, customVariables, hostVitalValues } from "./settings/variables/tables.ts";
+import { views } from "./settings/views/tables.ts";
 import { catalogueApps, catalogueOffers } from "./software/catalogue/tables.ts";
 import { installerLabels, softwareInstallers } from "./software/installers/tables.ts";
 import { packageBatches } from "./software/package-batches/tables.ts";
@@ -140,6 +141,7 @@ export const tables: AllTables = {
   teams,
   users,
   userTeams,
+  views,
   sessions,
   mailOptOuts,
   oneTimeTokens,

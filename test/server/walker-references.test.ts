@@ -225,6 +225,13 @@ const bases: Record<string, (world: World, field: string) => Call | Promise<Call
     const label = await world.t.store.labels.insert({ ...at(world), ...row, author_id: world.people[0]!.id });
     return { path: `/labels/${label.id}`, body: {} };
   },
+  "POST /views": () => ({ path: "/views", body: { name: unique(), page: "hosts", shared: "team" } }),
+  "PATCH /views/:id": async (world) => {
+    const name = unique();
+    const row = { name, page: "hosts", query: {}, shared: "everyone", key: name } as const;
+    const view = await world.t.store.views.insert({ ...at(world), ...row });
+    return { path: `/views/${view.id}`, body: { shared: "team" } };
+  },
   "POST /queries/:id/run": async (world) => ({
     path: `/queries/${await make(world, "query", world.own, unique())}/run`,
     body: {},

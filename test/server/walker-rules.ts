@@ -164,6 +164,12 @@ export const rules: Record<string, PermissionName | "open" | "self"> = {
   "DELETE /setup_experience/eula/:token": "license agreement of end users",
   // Each type within the rights of its own list (test/edge/search.test.ts).
   "GET /search": "self",
+  // The owner's, or shared: test/settings/views.test.ts.
+  "GET /views": "self",
+  "GET /views/:id": "self",
+  "POST /views": "self",
+  "PATCH /views/:id": "self",
+  "DELETE /views/:id": "self",
   "GET /tasks": "self",
   "GET /tasks/:id": "self",
   "POST /tasks/:id/cancel": "self",

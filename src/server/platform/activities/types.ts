@@ -26,6 +26,11 @@ interface SoftwareDetails extends TeamDetails {
   labels_include_any?: ShownLabel[];
   labels_exclude_any?: ShownLabel[];
 }
+interface ViewDetails extends TeamDetails {
+  view_id: number;
+  view_name: string;
+  page: string;
+}
 type Nothing = Record<string, never>;
 
 /** One changed field of a configuration section. Secrets are masked and long texts truncated. */
@@ -153,6 +158,10 @@ export interface ActivityTypes extends CaActivities {
   deleted_label: LabelDetails;
   /** Labels assigned to or removed from a host manually. */
   edited_host_labels: HostDetails & { added: readonly string[]; removed: readonly string[] };
+  /** Views of lists that are shared with a team (null: with everyone). */
+  created_view: ViewDetails;
+  edited_view: ViewDetails;
+  deleted_view: ViewDetails;
   created_policy: PolicyDetails;
   edited_policy: PolicyDetails;
   deleted_policy: PolicyDetails;

@@ -45,6 +45,7 @@ const otherLocks = [
   "script-runs",
   "software_counts",
   "uploads",
+  "views",
   "vulnerabilities reported",
   "vulnerability_counts",
   "vulnerability_matching",
