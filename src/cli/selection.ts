@@ -1,7 +1,7 @@
 // A change is sent with a digest of the selection that was shown to the user. The server refuses it if the selection
 // has changed since.
 import type { Approval } from "../api/hosts/approvals.ts";
-import { type Selection, selectionHeaders, selectionOf } from "../api/hosts/selection.ts";
+import { type Selection, selectionHeaders, selectionOf } from "../api/hosts/selection-digest.ts";
 import { ApiCallError } from "../client/errors.ts";
 import { plural } from "../text/plural.ts";
 import { CliError } from "./errors.ts";

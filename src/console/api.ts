@@ -7,6 +7,7 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
+import { useCallback } from "react";
 import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
 import { BrowserClient } from "../client/browser-client.ts";
 import { ApiCallError } from "../client/errors.ts";
@@ -77,8 +78,11 @@ export async function request<Value>(send: () => Promise<Value>): Promise<Value>
 /** A function that marks what was read from these endpoints as outdated, so that what is on screen is read again. */
 export function useOutdate(): (...endpoints: readonly AnyEndpoint[]) => Promise<void> {
   const queries = useQueryClient();
-  return async (...endpoints) => {
-    const keys = endpoints.map(keyOf);
-    await queries.invalidateQueries({ predicate: ({ queryKey }) => keys.includes(String(queryKey[0])) });
-  };
+  return useCallback(
+    async (...endpoints) => {
+      const keys = endpoints.map(keyOf);
+      await queries.invalidateQueries({ predicate: ({ queryKey }) => keys.includes(String(queryKey[0])) });
+    },
+    [queries],
+  );
 }

@@ -4,8 +4,14 @@ import type { RouteName } from "./routes.ts";
 
 type Load = () => Promise<{ readonly default: ComponentType }>;
 
+const host: Load = () => import("./pages/inventory/host-details/host-page.tsx");
+
 const loads: Readonly<Record<RouteName, Load>> = {
+  dashboard: () => import("./pages/inventory/dashboard/dashboard-page.tsx"),
   hosts: () => import("./pages/inventory/hosts/hosts-page.tsx"),
+  host,
+  hostTab: host,
+  activity: () => import("./pages/platform/activities/activity-page.tsx"),
 };
 
 export const pages = Object.fromEntries(

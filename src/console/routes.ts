@@ -1,6 +1,10 @@
 /** The paths of the console's pages. The server answers them with the console; `pages.ts` says what they show. */
 export const routes = {
+  dashboard: "/",
   hosts: "/hosts",
+  host: "/hosts/:id",
+  hostTab: "/hosts/:id/:tab",
+  activity: "/activity",
 } as const;
 
 export type RouteName = keyof typeof routes;

@@ -29,13 +29,9 @@ const signedOutPages = {
   transparency: "/transparency",
 };
 const signedInPages = {
-  dashboard: "/",
-  host: "/hosts/1",
-  activities: "/activities",
   profile: "/profile",
   email: "/email/change/x",
   cli: `/cli-login?port=54321&challenge=${"c".repeat(43)}&state=${"s".repeat(32)}`,
-  missing: "/hosts/999",
 };
 
 describe.skipIf(chromium === null)("the web pages in a browser", () => {

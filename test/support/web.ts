@@ -69,4 +69,6 @@ export class WebVisitor {
   }
 }
 
-export const tokenOf = (page: string): string => /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? "";
+/** The token of a form, or of the console's session. */
+export const tokenOf = (page: string): string =>
+  (/name="form_token" value="([^"]+)"/.exec(page) ?? /"form_token":"([^"]+)"/.exec(page))?.[1] ?? "";

@@ -16,7 +16,8 @@ interface ConfirmDialogProps {
   readonly hasReason?: boolean;
   readonly isDangerous?: boolean;
   readonly onConfirm: (reason: string) => Promise<unknown>;
-  readonly onClose: () => void;
+  /** With what was returned when it was confirmed; without it if it was cancelled. */
+  readonly onClose: (result?: unknown) => void;
 }
 
 /** Asks before something is done. Errors of the server stay in the dialog, with what was typed. */
@@ -32,15 +33,14 @@ export function ConfirmDialog(props: ConfirmDialogProps): ReactElement {
     if (!isReady || isSending) return;
     setSending(true);
     try {
-      await request(() => onConfirm(reason.trim()));
-      onClose();
+      onClose(await request(() => onConfirm(reason.trim())));
     } catch (thrown) {
       setError(thrown);
       setSending(false);
     }
   };
   return (
-    <Dialog title={title} isAlert onClose={onClose}>
+    <Dialog title={title} isAlert onClose={() => onClose()}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -72,7 +72,7 @@ export function ConfirmDialog(props: ConfirmDialogProps): ReactElement {
           </div>
         )}
         <div className="dialog-buttons">
-          <button type="button" className="plain" onClick={onClose}>
+          <button type="button" className="plain" onClick={() => onClose()}>
             Cancel
           </button>
           <button type="submit" className={isDangerous ? "danger" : undefined} disabled={!isReady || isSending}>

@@ -47,9 +47,9 @@ function expectHeaders({ headers, status }: SeenPage, where: string): void {
   expect(headers.get("permissions-policy"), where).toContain("camera=()");
 }
 
-const paths = (method: string, id: number): string[] =>
+const paths = (method: string, id: number, isShown: (path: string) => boolean = () => true): string[] =>
   webPages
-    .filter((page) => page.method === method)
+    .filter((page) => page.method === method && isShown(page.path))
     .map(({ path }) =>
       path.replace("/device/:token", `/device/${DEVICE}`).replace(":id", String(id)).replace(":token", "x"),
     );
@@ -106,8 +106,6 @@ describe.each(rulesEngines)("every page on %s", (engine) => {
     }
     // The name of the organization is on all of them.
     expect(shown).toBeGreaterThan(6);
-    const host = (await visitor.get(`/hosts/${hostId}`)).text;
-    expect(host.split("&lt;script&gt;").length).toBeGreaterThan(10);
   });
 
   it("shows hostile queries as text, and never fails because of them", async () => {
@@ -149,7 +147,6 @@ describe.each(rulesEngines)("every page on %s", (engine) => {
           "/",
           "/hosts",
           "/hosts/1",
-          "/activities",
           "/vulnerabilities",
           "/profile",
           "/login",
@@ -220,7 +217,7 @@ describe.each(rulesEngines)("every page on %s", (engine) => {
 
   it("contains a script only on one page besides the console, from a file", async () => {
     const { visitor, hostId } = await hostileApp(engine);
-    for (const path of paths("GET", hostId).filter((path) => !consolePaths.includes(path) && path !== "/session")) {
+    for (const path of paths("GET", hostId, (path) => !consolePaths.includes(path) && path !== "/session")) {
       const seen = await visitor.get(path);
       expect(seen.headers.get("content-security-policy"), path).not.toContain("script-src");
       expect(seen.text, path).not.toMatch(/<script|<style|\sstyle=/i);

@@ -166,7 +166,7 @@ describe.each(rulesEngines)("signing in on %s", (engine) => {
     const { user } = await makeUser(t, "observer", { ...person, admin_forced_password_reset: true });
     const visitor = new WebVisitor(t);
     await visitor.signIn(user.email, PASSWORD);
-    for (const path of ["/", "/hosts", "/profile", "/activities"])
+    for (const path of ["/", "/hosts", "/profile", "/activity"])
       expect((await visitor.get(path)).location).toBe("/login/new-password");
     const page = await visitor.get("/login/new-password");
     expect(page.text).not.toContain('aria-label="Main"');

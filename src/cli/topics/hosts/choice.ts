@@ -2,7 +2,7 @@
 
 import * as Flags from "@oclif/core/flags";
 import type { Host } from "../../../api/hosts/host.ts";
-import type { Selection } from "../../../api/hosts/selection.ts";
+import type { Selection } from "../../../api/hosts/selection-digest.ts";
 import { type hostMays, hostStatuses } from "../../../api/inventory/host-filters.ts";
 import { hostsApi } from "../../../api/inventory/hosts.ts";
 import { plural } from "../../../text/plural.ts";

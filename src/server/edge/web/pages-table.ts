@@ -8,11 +8,9 @@ import { DIRECTORY_TERMS_PAGE, SIGN_IN_PAGE, TERMS_PAGE } from "../../devices/wi
 import { consolePages } from "./console/shell.ts";
 import type { Page } from "./page.ts";
 import { accessErrorPage, bypassOnDevice, remediationPage } from "./pages/access-pages.ts";
-import { activitiesPage } from "./pages/activities/page.ts";
 import { ADD_HOSTS, addHostsPage, makeEnrollCommands } from "./pages/add-hosts-page.ts";
 import { escrowDiskKey, rotateDiskKey } from "./pages/cards/disk-key.ts";
 import { cliPages } from "./pages/cli-page.ts";
-import { dashboard } from "./pages/dashboard-page.ts";
 import { devicePage, refetchDevice } from "./pages/device-page.ts";
 import { startDeviceSso } from "./pages/device-sign-in.ts";
 import {
@@ -26,8 +24,6 @@ import {
   signedInPage,
 } from "./pages/enroll-page.ts";
 import { createFirstAdminPage, openSetupPage, SETUP_PAGE } from "./pages/first-admin-page.ts";
-import { actOnHostPage } from "./pages/host-actions.ts";
-import { hostPage } from "./pages/host-page.ts";
 import { logIn, loginPage, logOut, startSso } from "./pages/login-page.ts";
 import { mailedPages } from "./pages/mailed-pages.ts";
 import { newPasswordPage, setNewPassword } from "./pages/new-password-page.ts";
@@ -42,20 +38,9 @@ const profileForm = { method: "POST", access: "user", part: "/profile", form: "/
 
 export const webPages: readonly Page[] = [
   ...consolePages,
-  { method: "GET", path: "/", access: "user", part: "/", answer: dashboard },
-  { method: "GET", path: "/hosts/:id", access: "user", part: "/hosts", answer: hostPage },
-  {
-    method: "POST",
-    path: "/hosts/:id/actions/:action",
-    access: "user",
-    part: "/hosts",
-    form: "/hosts/:id",
-    answer: actOnHostPage,
-  },
   { method: "GET", path: ADD_HOSTS, access: "user", part: "/hosts", answer: addHostsPage },
   { method: "POST", path: ADD_HOSTS, access: "user", part: "/hosts", form: ADD_HOSTS, answer: makeEnrollCommands },
   { method: "GET", path: "/vulnerabilities", access: "user", part: "/vulnerabilities", answer: vulnerabilitiesPage },
-  { method: "GET", path: "/activities", access: "user", part: "/activities", answer: activitiesPage },
   { method: "GET", path: "/profile", access: "user", part: "/profile", answer: profilePage },
   { ...profileForm, path: "/profile/tokens", answer: makeToken },
   { ...profileForm, path: "/profile/email", answer: changeOwnEmail },

@@ -175,7 +175,7 @@ function partsOf(user: Viewer): Part[] {
     ...(hosts ? [{ path: "/hosts", name: "Hosts" }] : []),
     ...(maySomewhere(user, "software:list") ? [{ path: "/vulnerabilities", name: "Vulnerabilities" }] : []),
     ...(user.global_role !== null && maySomewhere(user, "activities:list")
-      ? [{ path: "/activities", name: "Activities" }]
+      ? [{ path: "/activity", name: "Activity" }]
       : []),
   ];
 }

@@ -1,7 +1,7 @@
 // Requests the approval of another user instead of performing the action.
 import { setImmediate } from "node:timers/promises";
 import type { Approval } from "../../../api/hosts/approvals.ts";
-import { selectionOf } from "../../../api/hosts/selection.ts";
+import { selectionOf } from "../../../api/hosts/selection-digest.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { hours, isoAt } from "../../platform/core/clock.ts";
 import { type Context, within } from "../../platform/core/context.ts";

@@ -1,5 +1,6 @@
 // Checks that the hosts a call selects are the hosts that its caller has seen.
-import { type Selection, SelectionHeaders, selectionHeaders, selectionOf } from "../../../api/hosts/selection.ts";
+import { SelectionHeaders } from "../../../api/hosts/selection.ts";
+import { type Selection, selectionHeaders, selectionOf } from "../../../api/hosts/selection-digest.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { badRequest, preconditionRequired, selectionMoved } from "../../platform/core/errors.ts";
 

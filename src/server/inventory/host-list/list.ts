@@ -2,7 +2,7 @@
 
 import type { Action } from "../../../api/access.ts";
 import type { Host } from "../../../api/hosts/host.ts";
-import { selectionOf } from "../../../api/hosts/selection.ts";
+import { selectionOf } from "../../../api/hosts/selection-digest.ts";
 import { type HostFilter, type HostListQuery, hostFilters } from "../../../api/inventory/host-filters.ts";
 import type { HostRow } from "../../hosts/hosts/access.ts";
 import { hostSeen } from "../../hosts/hosts/tables.ts";

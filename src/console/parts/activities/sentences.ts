@@ -1,6 +1,5 @@
 // What activities of each type say, after the name of who did it. Types that are missing read well in their own words.
-import { plural } from "../../../../../text/plural.ts";
-import type { ActivityTypes } from "../../../../platform/activities/types.ts";
+import { plural } from "../../../text/plural.ts";
 
 export type Details = Readonly<Record<string, unknown>>;
 
@@ -8,7 +7,7 @@ export type Details = Readonly<Record<string, unknown>>;
  * `{host}` is the host, with a link; other braces contain the name of a detail. A part in brackets is left out if a
  * detail in it is missing or empty.
  */
-type Sentence = string | ((details: Details) => string);
+export type Sentence = string | ((details: Details) => string);
 
 export const text = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : "";
@@ -64,7 +63,7 @@ const script = (verb: string, preposition: string): Sentence => {
 const NOT_SENT = "[, which answered with status {status_code}][: {error_response}]";
 const onHost = (before: string): Sentence => `${before} {host}`;
 
-export const sentences: Readonly<Partial<Record<keyof ActivityTypes, Sentence>>> = {
+export const sentences: Readonly<Record<string, Sentence>> = {
   user_logged_in: "signed in[ from {public_ip}]",
   user_failed_login: "failed to sign in[ as {email}][ from {public_ip}]",
   user_added_by_sso: "was created by single sign-on",

@@ -1,0 +1,118 @@
+import type { ReactElement } from "react";
+import { useParams } from "wouter";
+import type { Host } from "../../../../api/hosts/host.ts";
+import { hostsApi } from "../../../../api/inventory/hosts.ts";
+import { useRead } from "../../../api.ts";
+import { Page } from "../../../frame/page.tsx";
+import { AsCommand, quoted } from "../../../parts/as-command.tsx";
+import { Badge } from "../../../parts/badge.tsx";
+import { Read } from "../../../parts/read.tsx";
+import { type Tab, Tabs } from "../../../parts/tabs.tsx";
+import { Time } from "../../../parts/time.tsx";
+import { may } from "../../../session.ts";
+import { useGo } from "../../../url.ts";
+import { ActivityTab } from "./activity-tab.tsx";
+import { CertificatesTab } from "./certificates-tab.tsx";
+import { CommandsTab } from "./commands-tab.tsx";
+import { DetailsTab } from "./details-tab.tsx";
+import { HostActions } from "./host-actions.tsx";
+import { PoliciesTab } from "./policies-tab.tsx";
+import { ProfilesTab } from "./profiles-tab.tsx";
+import { ReportsTab } from "./reports-tab.tsx";
+import { ScriptsTab } from "./scripts-tab.tsx";
+import { SoftwareTab } from "./software-tab.tsx";
+
+interface HostTab extends Tab {
+  readonly isShown: (host: Host) => boolean;
+  readonly content: (props: { readonly host: Host }) => ReactElement;
+}
+
+const tabs: readonly HostTab[] = [
+  { id: "details", name: "Details", isShown: () => true, content: DetailsTab },
+  { id: "policies", name: "Policies", isShown: () => true, content: PoliciesTab },
+  { id: "software", name: "Software", isShown: ({ team_id }) => may("software:list", team_id), content: SoftwareTab },
+  { id: "profiles", name: "Profiles", isShown: () => true, content: ProfilesTab },
+  { id: "commands", name: "Commands", isShown: ({ team_id }) => may("commands:read", team_id), content: CommandsTab },
+  { id: "scripts", name: "Scripts", isShown: ({ team_id }) => may("scripts:read", team_id), content: ScriptsTab },
+  { id: "reports", name: "Reports", isShown: () => true, content: ReportsTab },
+  { id: "certificates", name: "Certificates", isShown: () => true, content: CertificatesTab },
+  {
+    id: "activity",
+    name: "Activity",
+    isShown: ({ team_id }) => may("hosts:read_activities", team_id),
+    content: ActivityTab,
+  },
+];
+
+const breadcrumb = [{ name: "Hosts", href: "/hosts" }];
+
+export default function HostPage(): ReactElement {
+  const { id = "", tab = "details" } = useParams<{ id: string; tab?: string }>();
+  const go = useGo();
+  const input = { params: { id }, query: { exclude_software: true } };
+  const reply = useRead(hostsApi.get, input, { isLive: true });
+  const host = reply.data?.host;
+  const title = host === undefined ? "Host" : host.display_name || host.hostname || `Host ${host.id}`;
+  const shown = tabs.filter(({ isShown }) => host !== undefined && isShown(host));
+  const selected = shown.find((candidate) => candidate.id === tab) ?? shown[0];
+  return (
+    <Page title={title} breadcrumb={breadcrumb} actions={host !== undefined && <Head host={host} />}>
+      <Read from={reply} what="host">
+        {() =>
+          host !== undefined &&
+          selected !== undefined && (
+            <>
+              <Attention host={host} />
+              <Tabs
+                label="Parts of the host"
+                tabs={shown}
+                selected={selected.id}
+                onSelect={(next) => go(`/hosts/${id}/${next}`)}
+              >
+                <selected.content host={host} />
+              </Tabs>
+            </>
+          )
+        }
+      </Read>
+    </Page>
+  );
+}
+
+function Head({ host }: { readonly host: Host }): ReactElement {
+  return (
+    <>
+      <span>
+        <Badge tone={host.status === "online" ? "good" : "quiet"}>{host.status}</Badge>{" "}
+        <span className="quiet">
+          seen <Time value={host.seen_time} />
+        </span>
+      </span>
+      <AsCommand
+        command={`svc hosts get ${quoted(host.display_name)}`}
+        method="GET"
+        path={`/api/v1/svc/hosts/${host.id}`}
+      />
+      <HostActions host={host} />
+    </>
+  );
+}
+
+/** What needs doing: what is pending, and what has failed. */
+function Attention({ host: { mdm, agent_conflict, refetch_requested } }: { readonly host: Host }): ReactElement | null {
+  const texts = [
+    mdm.device_status === "unlocked" ? "" : `This host is ${mdm.device_status}.`,
+    mdm.pending_action === "" ? "" : `A ${mdm.pending_action} is pending.`,
+    mdm.unenroll_pending ? "Device management is turned off when the device answers." : "",
+    mdm.action_failure === undefined ? "" : `The last action failed: ${mdm.action_failure}`,
+    agent_conflict === undefined ? "" : `Its agent was copied to another machine, at ${agent_conflict.address}.`,
+    refetch_requested ? "Its details are being fetched." : "",
+  ].filter((text) => text !== "");
+  return texts.length === 0 ? null : (
+    <div role="status" className="message note">
+      {texts.map((text) => (
+        <p key={text}>{text}</p>
+      ))}
+    </div>
+  );
+}
