@@ -3,6 +3,7 @@
 const benches: Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>> = {
   "agent-hot-path": () => import("./agent-hot-path.ts"),
   "host-lists": () => import("./host-lists.ts"),
+  "first-pages": () => import("./first-pages.ts"),
   exports: () => import("./exports.ts"),
   enroll: () => import("./enroll.ts"),
   agent: () => import("./agent.ts"),

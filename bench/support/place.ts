@@ -64,7 +64,7 @@ export async function makePlace(engine: EngineName): Promise<Place> {
 
 export interface Admin {
   readonly token: string;
-  request(path: string): Promise<Response>;
+  request(path: string, init?: { method: string; body: string }): Promise<Response>;
   /** The text of the reply; throws on any status but 200. */
   get(path: string): Promise<string>;
   close(): Promise<void>;
@@ -76,8 +76,9 @@ export async function adminOf(
 ): Promise<Admin> {
   const dispatcher = new Agent({ connections });
   const { token } = await makeUser({ ...services, clock: services.clock as never, as: () => ({}) as never }, "admin");
-  const request = (path: string) =>
-    fetch(new URL(`/api/v1/svc${path}`, url), { headers: { authorization: `Bearer ${token}` }, dispatcher });
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const request: Admin["request"] = (path, init = undefined) =>
+    fetch(new URL(`/api/v1/svc${path}`, url), { ...init, headers, dispatcher });
   return {
     token,
     request,

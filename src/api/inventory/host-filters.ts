@@ -107,6 +107,8 @@ export const hostMays = ["delete", "transfer", "lock", "run_scripts"] as const;
 /** How vulnerabilities are listed in software: as CVE ids only, or with details. */
 export type SoftwareForm = "ids" | "details";
 
+const isTime = (text: string): boolean => /^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text));
+
 export const HostListQuery = pagingAfter(...hostOrderKeys).extend({
   ...hostFilters,
   fields: z
@@ -131,6 +133,16 @@ export const HostListQuery = pagingAfter(...hostOrderKeys).extend({
   additional_info_filters: z.string().max(4096).optional(),
   disable_failing_policies: QueryFlag.default(false),
   disable_issues: QueryFlag.optional(),
+  changed_since: z
+    .string()
+    .max(64)
+    .refine((text) => text === "" || isTime(text))
+    .optional()
+    .meta({
+      description:
+        "only hosts that have changed since this time; the reply's changed_as_of is the time for the next request. Empty: " +
+        "all hosts, and a time to begin with",
+    }),
   may: z.enum(hostMays).optional().meta({ description: "only hosts on which the caller may do this" }),
   ...cursorQuery,
 });

@@ -13,6 +13,7 @@ import {
   QueryInt,
   QueryTeam,
   QueryText,
+  Timestamp,
 } from "../fields.ts";
 import { Approval } from "../hosts/approvals.ts";
 import { Host, ListedHost } from "../hosts/host.ts";
@@ -49,6 +50,7 @@ export const hostsApi = {
     response: z.object({
       hosts: z.array(ListedHost),
       meta: CursorMeta,
+      changed_as_of: Timestamp.optional().meta({ description: "with changed_since" }),
       mobile_device_management_solution: z
         .object({ id: Id, name: z.string(), server_url: z.string() })
         .optional()

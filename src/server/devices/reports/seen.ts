@@ -47,6 +47,7 @@ export const deviceSeen = part("check-ins of devices", ({ store, settings, log }
       await updateSeen(
         store,
         devices.map(({ id }) => seenDevice(settings, id, batch.get(id)!)),
+        () => true,
       );
       await breathe();
     }

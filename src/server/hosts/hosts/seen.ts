@@ -23,6 +23,12 @@ export function seenRow(
   return { id: host.id, seen_time: isoAt(now), online_until: isoAt(until) };
 }
 
+/** The row of a host that may have been offline before it called. */
+export const backOnline = (row: SeenRow): SeenRow & { readonly online_since: string } => ({
+  ...row,
+  online_since: row.seen_time,
+});
+
 /** The host has called by a channel that keeps no time of its own. */
 export async function noteContact(tx: ServerTx, id: number, contacted_at: string): Promise<void> {
   await tx.hostContacts.upsert([{ id, contacted_at }], { on: ["id"], returning: [] });
@@ -30,10 +36,20 @@ export async function noteContact(tx: ServerTx, id: number, contacted_at: string
 
 /** For hosts that have just enrolled. */
 export async function addSeen(tx: ServerTx, rows: readonly SeenRow[]): Promise<void> {
-  await tx.hostSeen.upsert(rows, { on: ["id"], returning: [] });
+  await tx.hostSeen.upsert(rows.map(backOnline), { on: ["id"], returning: [] });
 }
 
-/** For hosts that have called again. Hosts that were deleted in the meantime are skipped. */
-export async function updateSeen(tx: ServerTx, rows: readonly SeenRow[]): Promise<void> {
-  if (rows.length > 0) await tx.hostSeen.updateEach(rows);
+/**
+ * For hosts that have called again; `isBack` selects those that may have been offline. Hosts that were deleted in the
+ * meantime are skipped.
+ */
+export async function updateSeen(
+  tx: ServerTx,
+  rows: readonly SeenRow[],
+  isBack: (row: SeenRow) => boolean = () => false,
+): Promise<void> {
+  const back = rows.filter(isBack).map(backOnline);
+  const others = back.length === 0 ? rows : rows.filter((row) => !isBack(row));
+  if (others.length > 0) await tx.hostSeen.updateEach(others);
+  if (back.length > 0) await tx.hostSeen.updateEach(back);
 }

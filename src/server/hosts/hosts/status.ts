@@ -31,6 +31,17 @@ export const online = (now: number): Predicate =>
     and(neverSeen, gt("created_at", isoAt(now - FIRST_WINDOW))),
   );
 
+/** Hosts whose status has changed since that time. Some hosts that came online earlier are included. */
+export const statusChangedSince = (time: number, now: number): Predicate =>
+  or(
+    exists(
+      hostSeen,
+      "id",
+      or(gte("online_since", isoAt(time)), and(gte("online_until", isoAt(time)), lte("online_until", isoAt(now)))),
+    ),
+    and(neverSeen, gte("created_at", isoAt(time - FIRST_WINDOW))),
+  );
+
 /** Hosts whose last contact compares with the time as given. Hosts without a contact use their creation time. */
 export const seenWhen = (compare: typeof lt, time: string): Predicate =>
   or(exists(hostSeen, "id", compare("seen_time", time)), and(neverSeen, compare("created_at", time)));

@@ -101,6 +101,8 @@ export const hostSeen = table("host_seen", {
   seen_time: time(),
   /** seen_time + min(distributed_interval, config_tls_refresh) + 60 s. The host is online until then. */
   online_until: time(),
+  /** A contact before which the host may have been offline, and after which it was online. Null: not recorded yet. */
+  online_since: time().nullable(),
 });
 
 /** The last contact of each host by other channels than the query agent and device management, which have their own. */

@@ -15,6 +15,7 @@ import { visible } from "../../platform/core/security/access.ts";
 import { and, everything, exists, gt, lt, oneOf, type Predicate } from "../../platform/store/query.ts";
 import { affectsFew } from "../../software/software/vulnerabilities/few.ts";
 import { type HostBatch, type HostParts, hostBatches, hostsInTurn, hostsOnWire } from "../host-details/wire.ts";
+import { changedAsOf, changedSince } from "./changed.ts";
 import { idsWhere } from "./chosen.ts";
 import { checkLabelFilter, hostsOfQuery } from "./filters.ts";
 import { limited, limitedPages, partsOf } from "./listed-fields.ts";
@@ -32,10 +33,11 @@ const BATCH_SIZE_WITH_SOFTWARE = 50;
 export async function listHosts(ctx: Context, query: HostListQuery) {
   checkIssues(query);
   const parts = partsOf(query);
+  const asOf = changedAsOf(ctx, query);
   const where = await listed(ctx, query);
   if (query.cursor === undefined && windowOf(query).limit > MAX_WHOLE_PAGE) {
     const { ids, meta } = await idsOf(ctx, query, where);
-    const rest = { meta, ...(await namedByFilter(ctx, query)) };
+    const rest = { meta, ...asOf, ...(await namedByFilter(ctx, query)) };
     const pages = limitedPages(hostsById(ctx, ids, where, parts), parts);
     if (ids.length > MAX_WHOLE_PAGE) return jsonWithList(ctx, "hosts", pages, rest);
     const hosts: Host[] = [];
@@ -44,7 +46,7 @@ export async function listHosts(ctx: Context, query: HostListQuery) {
   }
   const { rows, meta } = await pageOf(ctx, query, where);
   const hosts = limited(await hostsOnWire(ctx, rows, parts), parts);
-  return { hosts, meta, ...(await namedByFilter(ctx, query)) };
+  return { hosts, meta, ...asOf, ...(await namedByFilter(ctx, query)) };
 }
 
 /** The ids of the listed hosts in their current order. */
@@ -102,7 +104,7 @@ const actionsOf = {
 } satisfies Record<NonNullable<HostListQuery["may"]>, Action>;
 
 async function listed(ctx: Context, query: HostListQuery): Promise<Predicate> {
-  const where = await hostsOfQuery(ctx, query, "hosts:list");
+  const where = and(await hostsOfQuery(ctx, query, "hosts:list"), changedSince(query, ctx.clock.now()));
   return query.may === undefined ? where : and(where, visible(ctx, actionsOf[query.may]));
 }
 
@@ -175,5 +177,5 @@ const counted = (ctx: Context, where: Predicate, query: HostListQuery): Promise<
 function keyOf(what: string, ctx: Context, query: HostListQuery): string {
   const filter = Object.fromEntries(filterNames.map((name) => [name, query[name]]));
   const may = query.may === undefined ? null : visible(ctx, actionsOf[query.may]);
-  return JSON.stringify([what, visible(ctx, "hosts:list"), may, filter]);
+  return JSON.stringify([what, visible(ctx, "hosts:list"), may, filter, query.changed_since]);
 }

@@ -12,5 +12,5 @@ export const androidReports = deviceReports("reports of Android devices", report
 export async function markSeen({ store, clock }: Context, hostId: number): Promise<void> {
   const now = clock.now();
   await writeCheckIns(store, new Map([[hostId, now]]));
-  await updateSeen(store, [seenRow({ id: hostId, ...reporting }, now)]);
+  await updateSeen(store, [seenRow({ id: hostId, ...reporting }, now)], () => true);
 }

@@ -42,18 +42,22 @@ export class SeenBuffer {
     this.#states = [];
     metrics.hostsSeen.set(states.length);
     for (let from = 0; from < states.length; from += BATCH_SIZE) {
-      await updateSeen(store, rowsOf(states.slice(from, from + BATCH_SIZE)));
+      const back = new Set<number>();
+      const rows = rowsOf(states.slice(from, from + BATCH_SIZE), back);
+      await updateSeen(store, rows, ({ id }) => back.has(id));
       await breathe();
     }
   }
 }
 
-/** The latest row of each host. A host that has enrolled again has several states. */
-function rowsOf(states: readonly HostState[]): SeenRow[] {
+/** The latest row of each host. A host that has enrolled again has several states. Adds those that may have been offline. */
+function rowsOf(states: readonly HostState[], back: Set<number>): SeenRow[] {
   const rows = new Map<number, SeenRow>();
   for (const state of states) {
     const { id, distributedInterval: distributed_interval, configTlsRefresh: config_tls_refresh } = state;
     const row = seenRow({ id, distributed_interval, config_tls_refresh }, state.seenAt);
+    if (state.onlineUntil < state.seenAt) back.add(id);
+    state.onlineUntil = Date.parse(row.online_until);
     state.seenAt = 0;
     const before = rows.get(id);
     if (!before || before.seen_time < row.seen_time) rows.set(id, row);

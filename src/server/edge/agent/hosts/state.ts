@@ -42,6 +42,8 @@ export class HostState {
   criticalUntil = 0;
   /** Last request, in ms; 0 if there was none since the last flush. */
   seenAt = 0;
+  /** Until when the host counts as online by its last contact with this server, in ms; 0: no contact was recorded. */
+  onlineUntil = 0;
   /** IP address of the last request. */
   address = "";
   /** The configuration sent last; its intervals are stored in the row. */
