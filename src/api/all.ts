@@ -53,6 +53,7 @@ import { windowsChannelApi, windowsEnrollApi } from "./devices/windows.ts";
 import { configurationApi } from "./edge/configuration.ts";
 import { desktopAppApi, deviceApi } from "./edge/device.ts";
 import { deviceInstallsApi } from "./edge/device-installs.ts";
+import { reportsApi } from "./edge/reports.ts";
 import { searchApi } from "./edge/search.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
 import { approvalsApi } from "./hosts/approvals.ts";
@@ -146,6 +147,7 @@ const groups: Record<string, Record<string, AnyEndpoint>> = {
   queries: queriesApi,
   schedule: scheduleApi,
   policies: policiesApi,
+  reports: reportsApi,
   search: searchApi,
   sessions: sessionsApi,
   setup: setupApi,

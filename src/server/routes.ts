@@ -38,6 +38,7 @@ import { profileRoutes } from "./devices/profiles/routes.ts";
 import { configurationRoutes } from "./edge/configuration/routes.ts";
 import { deviceRoutes } from "./edge/device-page/routes.ts";
 import { jobRoutes } from "./edge/jobs/routes.ts";
+import { reportRoutes } from "./edge/reports/routes.ts";
 import { searchRoutes } from "./edge/search/routes.ts";
 import { signInPage } from "./edge/web/sign-in.ts";
 import { hostActivityRoutes } from "./hosts/activity-feed/host-routes.ts";
@@ -123,6 +124,7 @@ const table: readonly Route[] = [
   ...queryRoutes,
   ...policyRoutes,
   ...selfServiceRoutes,
+  ...reportRoutes,
   ...searchRoutes,
   ...sessionRoutes,
   ...setupRoutes,
