@@ -11,6 +11,7 @@ import { caApi } from "./certificates/ca.ts";
 import { certificateAgentApi, certificatesApi } from "./certificates/certificates.ts";
 import { deviceCaApi } from "./certificates/device-ca.ts";
 import { scepProxyApi } from "./certificates/scep-proxy.ts";
+import { agentTablesApi } from "./checks/agent-tables.ts";
 import { carvesApi } from "./checks/carves.ts";
 import { packsApi } from "./checks/packs.ts";
 import { policiesApi } from "./checks/policies.ts";
@@ -101,6 +102,7 @@ const groups: Record<string, Record<string, AnyEndpoint>> = {
   android: androidApi,
   "app-config": appConfigApi,
   approvals: approvalsApi,
+  tables: agentTablesApi,
   carves: carvesApi,
   "apple-enroll": appleEnrollApi,
   "apple-trust": appleTrustApi,

@@ -10,6 +10,7 @@ import { conditionalAccessRoutes } from "./automations/conditional-access/routes
 import { webhookRoutes } from "./automations/webhooks/routes.ts";
 import { caRoutes } from "./certificates/ca/routes.ts";
 import { certificateRoutes } from "./certificates/certificates/routes.ts";
+import { agentTableRoutes } from "./checks/agent-tables/routes.ts";
 import { carveRoutes } from "./checks/carves/routes.ts";
 import { packRoutes } from "./checks/packs/routes.ts";
 import { policyRoutes } from "./checks/policies/routes.ts";
@@ -84,6 +85,7 @@ const table: readonly Route[] = [
   ...appleTrustRoutes,
   ...approvalRoutes,
   ...assetRoutes,
+  ...agentTableRoutes,
   ...carveRoutes,
   ...commandRoutes,
   ...caRoutes,

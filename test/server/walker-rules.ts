@@ -170,6 +170,7 @@ export const rules: Record<string, PermissionName | "open" | "self"> = {
   "POST /views": "self",
   "PATCH /views/:id": "self",
   "DELETE /views/:id": "self",
+  "GET /tables": "self",
   "GET /tasks": "self",
   "GET /tasks/:id": "self",
   "POST /tasks/:id/cancel": "self",
