@@ -107,7 +107,8 @@ function pathsOf({ teamId, labelId, policyId }: FilledStore): Readonly<Record<st
     "facets: those, of online Macs": `/hosts/facets?by=platform,status,team,label&status=online&${where("platform = darwin")}`,
     "facets: MDM, encryption, settings":
       "/hosts/facets?by=mdm_enrollment_status,os_settings_disk_encryption,os_settings",
-    "facets: failing policies, issues, vulnerable": "/hosts/facets?by=failing_policy,has_issues,vulnerable",
+    "facets: failing policies, issues": "/hosts/facets?by=failing_policy,has_issues,has_critical_vulnerabilities",
+    "facets: vulnerable": "/hosts/facets?by=vulnerable",
   };
 }
 

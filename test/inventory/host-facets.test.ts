@@ -50,6 +50,7 @@ describe.each(bothEngines)("facets of hosts on %s", (engine) => {
     expect(await counts("os_settings_disk_encryption")).toEqual({ action_required: 1, verified: 1 });
     expect(await counts("failing_policy")).toEqual({ [policyId]: 1, [teamPolicyId]: 1 });
     expect(await counts("has_issues")).toEqual({ true: 2, false: 3 });
+    expect(await counts("has_critical_vulnerabilities")).toEqual({ true: 0, false: 5 });
     expect(await counts("vulnerable")).toEqual({ true: 2, false: 3 });
   });
 
@@ -67,6 +68,8 @@ describe.each(bothEngines)("facets of hosts on %s", (engine) => {
       failing_policy: (value) => `policy_id=${value}&policy_response=failing`,
       platform: (value) => `where=${encodeURIComponent(`platform = "${value}"`)}`,
       has_issues: (value) => `where=${encodeURIComponent(value ? "issues > 0" : "issues = 0")}`,
+      has_critical_vulnerabilities: (value) =>
+        `where=${encodeURIComponent(value ? "critical_vulnerabilities > 0" : "critical_vulnerabilities = 0")}`,
       vulnerable: (value) => `where=${encodeURIComponent(value ? "cve != none" : "cve = none")}`,
     };
     const { facets: list } = await facets(`by=${Object.keys(filterOf).join(",")}`);

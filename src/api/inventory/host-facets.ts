@@ -64,6 +64,11 @@ export const hostFacets = {
     selectorFields: ["policy.failing"],
   },
   has_issues: { values: "true, false", filters: [], selectorFields: ["issues"] },
+  has_critical_vulnerabilities: {
+    values: "true, false",
+    filters: [],
+    selectorFields: ["critical_vulnerabilities"],
+  },
   vulnerable: { values: "true, false", filters: ["vulnerability"], selectorFields: ["cve"] },
 } as const satisfies Record<string, FacetSpec>;
 

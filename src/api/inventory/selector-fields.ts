@@ -3,7 +3,18 @@ import { hostOrderKeys, hostStatuses } from "./host-filters.ts";
 
 export const selectorFields: readonly string[] = [
   ...hostOrderKeys.filter((key) => !key.includes(".") && !["team_name", "issues"].includes(key)),
-  ...["serial", "seen", "status", "online", "issues", "team", "label", "policy.passing", "policy.failing"],
+  ...[
+    "serial",
+    "seen",
+    "status",
+    "online",
+    "issues",
+    "critical_vulnerabilities",
+    "team",
+    "label",
+    "policy.passing",
+    "policy.failing",
+  ],
   ...["software.name", "software.version", "software.source", "software.vendor", "software.bundle_identifier", "cve"],
   ...["os.name", "os.version", "email", "user.email", "mdm.name", "mdm.server_url", "mdm.enrollment_status"],
   ...["mdm.connected_to_svc", "mdm.os_settings", "mdm.disk_encryption", "mdm.bootstrap_package", "mdm.profile"],

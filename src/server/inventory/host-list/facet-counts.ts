@@ -3,6 +3,7 @@ import type { FacetValue, HostFacetName } from "../../../api/inventory/host-face
 import { hostPolicies } from "../../checks/policies/tables.ts";
 import { byStatus } from "../../hosts/host-contact/contact.ts";
 import { hosts } from "../../hosts/hosts/tables.ts";
+import { labelCounts } from "../../hosts/labels/counts.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { byId } from "../../platform/core/maps.ts";
 import {
@@ -20,9 +21,8 @@ import { teamNames } from "../../settings/teams/reads.ts";
 import { vulnerableWhere } from "../../software/software/host-conditions.ts";
 import { noWindowsServer } from "./selector/mdm.ts";
 
-type Deps = Pick<Context, "store" | "clock">;
 /** The values with their counts among these hosts, most hosts first. */
-type CountFacet = (ctx: Deps, where: Predicate) => Promise<FacetValue[]>;
+type CountFacet = (ctx: Context, where: Predicate) => Promise<FacetValue[]>;
 
 type Group = { readonly value: Scalar | null; readonly count: number };
 const shown = ({ value, count }: Group): FacetValue => ({ value, count });
@@ -47,11 +47,20 @@ const byColumn =
 
 const countStatuses: CountFacet = async ({ store, clock }, where) => {
   const now = clock.now();
-  const counted = (["online", "offline", "new", "missing"] as const).map(async (value) => ({
-    value,
-    count: await store.hosts.count(and(where, byStatus(value, now))),
-  }));
-  return Promise.all(counted);
+  const count = (status: "online" | "new" | "missing") => store.hosts.count(and(where, byStatus(status, now)));
+  const [all, online, fresh, missing] = await Promise.all([
+    store.hosts.count(where),
+    count("online"),
+    count("new"),
+    count("missing"),
+  ]);
+  return [
+    { value: "online", count: online },
+    // Hosts may change between two counts.
+    { value: "offline", count: Math.max(0, all - online) },
+    { value: "new", count: fresh },
+    { value: "missing", count: missing },
+  ];
 };
 
 const countTeams: CountFacet = async ({ store }, where) => {
@@ -63,8 +72,13 @@ const countTeams: CountFacet = async ({ store }, where) => {
   );
 };
 
-const countLabels: CountFacet = async ({ store }, where) => {
-  const groups = await store.labelMembers.groupCount("label_id", ofHosts(where, "host_id"));
+const countLabels: CountFacet = async (ctx, where) => {
+  const { store } = ctx;
+  // The counts of all hosts are cached.
+  const groups: readonly Group[] =
+    where.op === "all"
+      ? mostFirst([...(await labelCounts(ctx))].map(([value, count]) => ({ value, count })))
+      : await store.labelMembers.groupCount("label_id", ofHosts(where, "host_id"));
   const labels = byId(await store.labels.pick(["id", "name"], { where: eq("label_type", "regular") }));
   return groups.flatMap(({ value, count }) => {
     const label = labels.get(Number(value));
@@ -149,5 +163,6 @@ export const facetCounts: Readonly<Record<HostFacetName, CountFacet>> = {
   os_settings_disk_encryption: countEncryption,
   failing_policy: countFailing,
   has_issues: byCondition(exists(hostPolicies, "id", gt("issues_count", 0))),
+  has_critical_vulnerabilities: byCondition(exists(hostPolicies, "id", gt("critical_count", 0))),
   vulnerable: byCondition(vulnerableWhere(everything)),
 };

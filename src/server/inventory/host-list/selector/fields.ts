@@ -66,6 +66,9 @@ const named = (name: string): Predicate => {
 };
 const onSystem = (system: Predicate): Predicate => exists(osVersions, "id", system, "os_version_id");
 const noPolicies = not(exists(hostPolicies, "id"));
+/** Hosts of which nothing is recorded have no issues. */
+const issuesField = (column: "issues_count" | "critical_count"): Field =>
+  numberField(column, { wrap: (row) => exists(hostPolicies, "id", row), absent: { value: 0, where: noPolicies } });
 const seen = relatedTimeField(seenWhen, not(exists(hostSeen, "id")));
 const email = relatedText("email", (row) => exists(hostEmails, "host_id", row), { searchable: true });
 const encryption = ["verified", "verifying", "action_required", "enforcing", "failed", "removing_enforcement"] as const;
@@ -88,13 +91,8 @@ export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ["seen_time", seen],
   ["status", wordField(hostStatuses, byStatus)],
   ["online", flagField(online)],
-  [
-    "issues",
-    numberField("issues_count", {
-      wrap: (row) => exists(hostPolicies, "id", row),
-      absent: { value: 0, where: noPolicies },
-    }),
-  ],
+  ["issues", issuesField("issues_count")],
+  ["critical_vulnerabilities", issuesField("critical_count")],
   ["team", textField("name", { searchable: true, wrap: inTeams, equals: named, none: isNull("team_id") })],
   [
     "label",
