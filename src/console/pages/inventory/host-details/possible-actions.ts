@@ -16,6 +16,8 @@ function inability(host: Host): string | undefined {
   if (mdm.enrollment_status === "On (personal)") return "The device belongs to its user";
   if (isApple(host)) return mdm.connected_to_svc ? undefined : "Device management is off";
   if (!isScriptable(host)) return "Not possible on this platform";
+  if (host.agent_version === null || host.agent_version === undefined)
+    return "It has no managed agent, which runs scripts";
   return host.scripts_enabled === false ? "Scripts are disabled on the host" : undefined;
 }
 
