@@ -62,29 +62,17 @@ async function compress(folder) {
  */
 function apiTables(root, compiled) {
   const api = join(root, "src", "api");
-  const withSchemas = new Map();
-  /** Whether the module imports zod, by itself or through others. */
-  const usesZod = async (file) => {
-    if (!withSchemas.has(file)) {
-      withSchemas.set(file, false);
-      const text = await readFile(file, "utf8");
-      const specifiers = [...text.matchAll(/^(?:import|export)\b(?:[^;"]*?\bfrom)?\s*"([^"]+)"/gm)].map(
-        ([, name]) => name,
-      );
-      const nested = specifiers
-        .filter((name) => name.startsWith("."))
-        .map((name) => usesZod(resolve(dirname(file), name)));
-      withSchemas.set(file, specifiers.includes("zod") || (await Promise.all(nested)).includes(true));
-    }
-    return withSchemas.get(file);
-  };
+  let withSchemas = new Set();
   return {
     name: "api-tables",
     enforce: "pre",
+    async buildStart() {
+      withSchemas = await modulesWithSchemas(join(compiled, "api"));
+    },
     async load(id) {
       if (!id.startsWith(api)) return null;
       const file = join(compiled, "api", relative(api, id).replace(/\.ts$/, ".js"));
-      if (!(await usesZod(file))) return null;
+      if (!withSchemas.has(file)) return null;
       const members = Object.entries(await import(pathToFileURL(file).href));
       const texts = members.flatMap(([name, value]) => {
         const text = isGroup(value) ? tableOf(value) : isPlain(value) ? JSON.stringify(value) : null;
@@ -93,6 +81,30 @@ function apiTables(root, compiled) {
       return { code: texts.join("\n"), map: null };
     },
   };
+}
+
+/** The modules of the API that import zod, by themselves or through others. */
+async function modulesWithSchemas(folder) {
+  const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".js"));
+  const imports = new Map();
+  for (const name of files) {
+    const file = join(folder, name);
+    const found = (await readFile(file, "utf8")).matchAll(/^(?:import|export)\b(?:[^;"]*?\bfrom)?\s*"([^"]+)"/gm);
+    imports.set(
+      file,
+      [...found].map(([, specifier]) => (specifier.startsWith(".") ? resolve(dirname(file), specifier) : specifier)),
+    );
+  }
+  const reached = new Set();
+  const visit = (target) => {
+    for (const [file, targets] of imports) {
+      if (reached.has(file) || !targets.includes(target)) continue;
+      reached.add(file);
+      visit(file);
+    }
+  };
+  visit("zod");
+  return reached;
 }
 
 const tableOf = (group) =>
