@@ -22,6 +22,7 @@ const changesNothing = [
   "POST /queries/run",
   "POST /queries/run_by_identifiers",
   "POST /spec/state",
+  "POST /selectors/check",
   "POST /sso",
   "POST /targets",
   "POST /targets/count",
@@ -301,6 +302,10 @@ const steps: readonly Step[] = [
   ["POST /spec/labels", none, () => ({ specs: [{ name: "spec", query: sql }] }), []],
   ["POST /spec/labels", none, () => ({ specs: [{ name: "spec", query: sql, description: "d" }] }), ["edited_label"]],
   ["DELETE /labels/:name", () => ({ name: "spec" }), () => undefined, ["deleted_label"]],
+  ["POST /views", none, () => ({ name: "mine", page: "hosts" }), [], "view"],
+  ["PATCH /views/:id", ({ view }) => ({ id: view }), () => ({ shared: "everyone" }), ["edited_view"]],
+  ["DELETE /views/:id", ({ view }) => ({ id: view }), () => undefined, ["deleted_view"]],
+  ["POST /views", none, () => ({ name: "ours", page: "hosts", shared: "everyone" }), ["created_view"]],
   ["POST /tokens", none, () => ({ name: "nightly" }), ["created_api_token"], "token"],
   ["DELETE /tokens/:id", ({ token }) => ({ id: token }), () => undefined, ["deleted_api_token"]],
   [
