@@ -57,7 +57,8 @@ export async function serve(app: Pick<TestApp, "raw">): Promise<ServedApp> {
     try {
       const headers = new Headers();
       for (let i = 0; i < req.rawHeaders.length; i += 2) headers.append(req.rawHeaders[i]!, req.rawHeaders[i + 1]!);
-      const bodyless = req.method === "GET" || req.method === "HEAD";
+      const { "content-length": length = "0", "transfer-encoding": chunked } = req.headers;
+      const bodyless = length === "0" && chunked === undefined;
       const init = { method: req.method!, headers, ...(bodyless ? {} : { body: Readable.toWeb(req), duplex: "half" }) };
       const reply = await app.raw(req.url!, init as RequestInit);
       res.writeHead(reply.status, [...reply.headers].flat());
