@@ -127,7 +127,8 @@ interface SentBody {
 
 /** JSON, or a form with files: `Blob` members of the body are sent as files. */
 function contentOf(endpoint: AnyEndpoint, body: unknown): SentBody {
-  if (body === undefined) return { content: undefined, type: null };
+  // Servers refuse requests from pages that change something without this type, even if they have no body.
+  if (body === undefined) return { content: undefined, type: endpoint.method === "GET" ? null : "application/json" };
   if (endpoint.takes?.kind === "raw") return { content: body as Blob, type: (body as Blob).type };
   if (endpoint.takes?.kind !== "multipart") return { content: JSON.stringify(body), type: "application/json" };
   const form = new FormData();
