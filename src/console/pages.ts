@@ -11,6 +11,7 @@ const loads: Readonly<Record<RouteName, Load>> = {
   hosts: () => import("./pages/inventory/hosts/hosts-page.tsx"),
   host,
   hostTab: host,
+  changes: () => import("./pages/changes/changes-page.tsx"),
   activity: () => import("./pages/platform/activities/activity-page.tsx"),
 };
 

@@ -5,6 +5,7 @@ export const routes = {
   host: "/hosts/:id",
   hostTab: "/hosts/:id/:tab",
   activity: "/activity",
+  changes: "/changes",
 } as const;
 
 export type RouteName = keyof typeof routes;

@@ -1,0 +1,25 @@
+import type { ReactElement } from "react";
+import { Page } from "../../frame/page.tsx";
+import { UrlTabs } from "../../parts/url-tabs.tsx";
+import { isPremium, may } from "../../session.ts";
+import { ApprovalsTab } from "./approvals-tab.tsx";
+import { BatchesTab } from "./batches-tab.tsx";
+import { TasksTab } from "./tasks-tab.tsx";
+
+/** What waits for a decision, and what the servers are doing. */
+export default function ChangesPage(): ReactElement {
+  return (
+    <Page title="Changes">
+      <UrlTabs
+        label="Changes"
+        tabs={[
+          ...(isPremium() ? [{ id: "approvals", name: "Approvals", content: () => <ApprovalsTab /> }] : []),
+          { id: "tasks", name: "Tasks", content: () => <TasksTab /> },
+          ...(may("scripts:read", null)
+            ? [{ id: "batches", name: "Script batches", content: () => <BatchesTab /> }]
+            : []),
+        ]}
+      />
+    </Page>
+  );
+}
