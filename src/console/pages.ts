@@ -6,12 +6,16 @@ type Load = () => Promise<{ readonly default: ComponentType }>;
 
 const host: Load = () => import("./pages/inventory/host-details/host-page.tsx");
 
+const settings: Load = () => import("./pages/settings/settings-page.tsx");
+
 const loads: Readonly<Record<RouteName, Load>> = {
   dashboard: () => import("./pages/inventory/dashboard/dashboard-page.tsx"),
   hosts: () => import("./pages/inventory/hosts/hosts-page.tsx"),
   host,
   hostTab: host,
   changes: () => import("./pages/changes/changes-page.tsx"),
+  settings,
+  settingsSection: settings,
   activity: () => import("./pages/platform/activities/activity-page.tsx"),
 };
 

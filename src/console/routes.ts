@@ -6,6 +6,8 @@ export const routes = {
   hostTab: "/hosts/:id/:tab",
   activity: "/activity",
   changes: "/changes",
+  settings: "/settings",
+  settingsSection: "/settings/:section",
 } as const;
 
 export type RouteName = keyof typeof routes;

@@ -1,0 +1,36 @@
+import type { ReactElement, ReactNode } from "react";
+import { Page } from "../../frame/page.tsx";
+import { PageLink } from "../../frame/page-link.tsx";
+import { ownSections, type SectionId, sections } from "./sections.ts";
+
+interface SectionPageProps {
+  readonly id: SectionId;
+  /** The main buttons beside the heading. */
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** A section of the settings, beside the navigation to the others. */
+export function SectionPage({ id, actions, children }: SectionPageProps): ReactElement {
+  const { name } = sections.find((section) => section.id === id)!;
+  return (
+    <div className="sections">
+      <nav aria-label="Sections" className="section-nav">
+        <ul>
+          {ownSections().map((section) => (
+            <li key={section.id}>
+              <PageLink href={`/settings/${section.id}`} aria-current={section.id === id ? "page" : undefined}>
+                {section.name}
+              </PageLink>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div className="section-content">
+        <Page title={name} actions={actions}>
+          {children}
+        </Page>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,22 @@
+// The sections of the settings, in the order of their navigation.
+import type { Action } from "../../../api/access.ts";
+import { may, maySomewhere } from "../../session.ts";
+
+interface Section {
+  readonly id: string;
+  readonly name: string;
+  /** What a user needs to open it. Null: everybody may. */
+  readonly action: Action | null;
+  /** Whether the action has to be allowed globally. */
+  readonly isGlobal?: boolean;
+}
+
+export const sections = [{ id: "users", name: "Users", action: "users:list" }] as const satisfies readonly Section[];
+
+export type SectionId = (typeof sections)[number]["id"];
+
+export const mayOpen = ({ action, isGlobal = false }: Section): boolean =>
+  action === null || (isGlobal ? may(action, null) : maySomewhere(action));
+
+/** The sections that the user may open. */
+export const ownSections = (): readonly (typeof sections)[number][] => sections.filter(mayOpen);

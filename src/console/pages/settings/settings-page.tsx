@@ -1,0 +1,38 @@
+import type { ComponentType, ReactElement } from "react";
+import { useParams } from "wouter";
+import { Page } from "../../frame/page.tsx";
+import { PageLink } from "../../frame/page-link.tsx";
+import { UsersSection } from "../accounts/users/users-section.tsx";
+import { mayOpen, ownSections, type SectionId, sections } from "./sections.ts";
+
+const contents: Readonly<Record<SectionId, ComponentType>> = {
+  users: UsersSection,
+};
+
+/** The settings, of which each section is a page of its own. Without a section in the path: the first one. */
+export default function SettingsPage(): ReactElement {
+  const { section: id } = useParams<{ section?: string }>();
+  const section = id === undefined ? ownSections()[0] : sections.find((candidate) => candidate.id === id);
+  if (section === undefined)
+    return (
+      <Page title={id === undefined ? "Settings" : "This section does not exist"}>
+        {id === undefined ? (
+          <p>Your role may open no section of the settings.</p>
+        ) : (
+          <p>
+            The sections are listed in the <PageLink href="/settings">settings</PageLink>.
+          </p>
+        )}
+      </Page>
+    );
+  if (!mayOpen(section))
+    return (
+      <Page title={section.name} breadcrumb={[{ name: "Settings", href: "/settings" }]}>
+        <p>
+          Your role does not allow this: it needs the action <code>{section.action}</code>.
+        </p>
+      </Page>
+    );
+  const Content = contents[section.id];
+  return <Content key={section.id} />;
+}
