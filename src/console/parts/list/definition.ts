@@ -46,7 +46,8 @@ export const selectedCount = (selection: Selection<unknown>): number =>
 
 export interface SelectionAction<Row> {
   readonly name: string;
-  readonly onSelect: (selection: Selection<Row>) => void;
+  /** `clear` ends the selection, when what was selected is gone. */
+  readonly onSelect: (selection: Selection<Row>, clear: () => void) => void;
   readonly isDangerous?: boolean;
   /** Why it cannot be done now. */
   readonly disabled?: string | undefined;

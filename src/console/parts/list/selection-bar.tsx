@@ -37,7 +37,7 @@ export function SelectionBar<E extends AnyEndpoint, Row>(props: SelectionBarProp
               className={isDangerous ? "danger small" : "plain small"}
               disabled={disabled !== undefined}
               title={disabled}
-              onClick={() => onSelect(selection)}
+              onClick={() => onSelect(selection, selected.clear)}
             >
               {name}
             </button>

@@ -1,4 +1,4 @@
-import { type ReactElement, useState } from "react";
+import { type ReactElement, useMemo, useState } from "react";
 import type { Host } from "../../../../api/hosts/host.ts";
 import { hostsApi } from "../../../../api/inventory/hosts.ts";
 import { client, request, useOutdate } from "../../../api.ts";
@@ -7,13 +7,14 @@ import { MenuButton, type MenuItem } from "../../../parts/menu.tsx";
 import { consolePaths } from "../../../routes.ts";
 import { isPremium, may } from "../../../session.ts";
 import { useGo } from "../../../url.ts";
+import { SelectionDialog } from "../hosts/selection-dialogs.tsx";
 import { type ActionName, HostActionDialog } from "./host-action-dialog.tsx";
 import { isPhone, lockBlock, passcodeBlock, unenrollBlock, unlockBlock, wipeBlock } from "./possible-actions.ts";
-import { TransferDialog } from "./transfer-dialog.tsx";
 
 /** The menu of what the user may do with the host. What is not possible now is there, with the reason. */
 export function HostActions({ host }: { readonly host: Host }): ReactElement {
   const [dialog, setDialog] = useState<ActionName | "transfer" | null>(null);
+  const selection = useMemo(() => ({ kind: "rows", rows: [host] }) as const, [host]);
   const outdate = useOutdate();
   const go = useGo();
   const refetch = async () => {
@@ -51,7 +52,7 @@ export function HostActions({ host }: { readonly host: Host }): ReactElement {
   return (
     <>
       <MenuButton label="Actions" className="" items={items.filter((item) => item !== false)} />
-      {dialog === "transfer" && <TransferDialog hosts={[host]} onClose={close} />}
+      {dialog === "transfer" && <SelectionDialog name="transfer" selection={selection} clear={close} onClose={close} />}
       {dialog !== null && dialog !== "transfer" && <HostActionDialog name={dialog} host={host} onClose={close} />}
     </>
   );

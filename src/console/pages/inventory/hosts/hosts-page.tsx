@@ -1,10 +1,16 @@
-import type { ReactElement } from "react";
+import { type ReactElement, useMemo, useRef, useState } from "react";
 import type { Host } from "../../../../api/hosts/host.ts";
 import { hostsApi } from "../../../../api/inventory/hosts.ts";
+import { PageLink } from "../../../frame/page-link.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { ListPage } from "../../../parts/list/list-page.tsx";
+import { maySomewhere } from "../../../session.ts";
+import { useGo } from "../../../url.ts";
 import { hostColumns } from "./columns.tsx";
 import { hostFilters } from "./filters.ts";
+import type { HostSelection } from "./selected-hosts.tsx";
+import { selectionActions, targetsOf } from "./selection-actions.ts";
+import { type OpenDialog, SelectionDialog } from "./selection-dialogs.tsx";
 
 const definition: ListDefinition<typeof hostsApi.list, Host> = {
   name: "Hosts",
@@ -29,9 +35,28 @@ const definition: ListDefinition<typeof hostsApi.list, Host> = {
       </p>
     </>
   ),
-  actions: [{ name: "Refetch", onSelect: () => {} }],
 };
 
 export default function HostsPage(): ReactElement {
-  return <ListPage definition={definition} />;
+  const [dialog, setDialog] = useState<OpenDialog | null>(null);
+  const go = useGo();
+  const showLiveQuery = useRef<(selection: HostSelection) => void>(() => {});
+  showLiveQuery.current = (selection) => go("/queries/live/new", targetsOf(selection));
+  const withActions = useMemo(
+    () => ({ ...definition, actions: selectionActions(setDialog, (selection) => showLiveQuery.current(selection)) }),
+    [],
+  );
+  return (
+    <>
+      <ListPage definition={withActions} actions={<AddHosts />} />
+      {dialog !== null && <SelectionDialog {...dialog} onClose={() => setDialog(null)} />}
+    </>
+  );
 }
+
+const AddHosts = () =>
+  maySomewhere("enroll_secrets:read") && (
+    <PageLink className="button" href="/hosts/new">
+      Add hosts
+    </PageLink>
+  );
