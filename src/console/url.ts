@@ -41,8 +41,9 @@ export function useTeamId(): number | null {
 export function usePath(): (path: string, query?: UrlChange) => string {
   const teamId = useTeamId();
   return (path, query = {}) => {
-    const search = changed(new URLSearchParams(), { team_id: teamId, ...query }).toString();
-    return search === "" ? path : `${path}?${search}`;
+    const [place = "", ownQuery = ""] = path.split("?");
+    const search = changed(new URLSearchParams(ownQuery), { team_id: teamId, ...query }).toString();
+    return search === "" ? place : `${place}?${search}`;
   };
 }
 

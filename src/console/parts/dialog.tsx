@@ -1,4 +1,4 @@
-import { type ReactElement, type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactElement, type ReactNode, useEffect, useId, useRef, useState } from "react";
 
 interface DialogProps {
   readonly title: string;
@@ -8,10 +8,15 @@ interface DialogProps {
   /** For what changes or deletes: screen readers announce its text at once. */
   readonly isAlert?: boolean;
   readonly isWide?: boolean;
+  /** Whether something was typed that closing would lose: the dialog then asks first. */
+  readonly hasChanges?: boolean;
 }
 
 /** A modal dialog: the browser's own, which keeps the focus inside and returns it afterwards. */
-export function Dialog({ title, children, onClose, isAlert = false, isWide = false }: DialogProps): ReactElement {
+export function Dialog(props: DialogProps): ReactElement {
+  const { title, children, onClose, isAlert = false, isWide = false, hasChanges = false } = props;
+  const [isAsking, setAsking] = useState(false);
+  const close = () => (hasChanges && !isAsking ? setAsking(true) : onClose?.());
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -31,17 +36,30 @@ export function Dialog({ title, children, onClose, isAlert = false, isWide = fal
       className={isWide ? "wide" : undefined}
       onCancel={(event) => {
         event.preventDefault();
-        onClose?.();
+        close();
       }}
     >
       <div className="dialog-head">
         <h2 id={id}>{title}</h2>
         {onClose !== null && (
-          <button type="button" className="plain small" aria-label="Close" onClick={onClose}>
+          <button type="button" className="plain small" aria-label="Close" onClick={close}>
             ×
           </button>
         )}
       </div>
+      {isAsking && hasChanges && (
+        <div role="alert" className="message note">
+          <p>Closing discards what you have typed.</p>
+          <span className="buttons">
+            <button type="button" className="danger small" onClick={() => onClose?.()}>
+              Discard
+            </button>
+            <button type="button" className="plain small" onClick={() => setAsking(false)}>
+              Keep editing
+            </button>
+          </span>
+        </div>
+      )}
       {children}
     </dialog>
   );

@@ -68,6 +68,7 @@ export interface ListDefinition<E extends AnyEndpoint, Row> {
   readonly countOf?: (reply: ReplyOf<E>) => number | undefined;
   /** The endpoint that counts the rows, with the same filters, if the reply does not contain their number. */
   readonly count?: AnyEndpoint;
+  readonly countParams?: Readonly<Record<string, string | number>>;
   /** Whether the endpoint takes `page` and `per_page`; default: yes. */
   readonly isPaged?: boolean;
   /** Whether the endpoint takes `team_id`; default: yes. */

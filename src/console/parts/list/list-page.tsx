@@ -154,8 +154,8 @@ function useCount<E extends AnyEndpoint, Row>(
   state: ListState,
   { data }: UseQueryResult<ReplyOf<E>>,
 ): number | undefined {
-  const { count: endpoint, countOf } = definition;
-  const input = { query: { ...definition.query, ...state.limits } } as InputOf<AnyEndpoint>;
+  const { count: endpoint, countOf, countParams = {} } = definition;
+  const input = { params: countParams, query: { ...definition.query, ...state.limits } } as InputOf<AnyEndpoint>;
   const reply = useRead(endpoint ?? definition.endpoint, input, { enabled: endpoint !== undefined, isLive: true });
   if (endpoint !== undefined) return (reply.data as { count: number } | undefined)?.count;
   return data === undefined ? undefined : countOf?.(data);
@@ -209,8 +209,9 @@ function ToolbarButtons<E extends AnyEndpoint, Row>(props: ToolbarButtonsProps<E
   const parameters = { ...definition.query, ...state.limits, ...ordered(state) };
   const download = async () => {
     try {
-      const query = { ...csv!.query, ...state.limits, ...ordered(state) };
-      saveFile(await request(() => client.download(csv!.endpoint, { query } as InputOf<AnyEndpoint>)));
+      const query = { ...definition.query, ...csv!.query, ...state.limits, ...ordered(state) };
+      const input = { params: definition.params ?? {}, query } as InputOf<AnyEndpoint>;
+      saveFile(await request(() => client.download(csv!.endpoint, input)));
     } catch (error) {
       notifyFailed(error);
     }
