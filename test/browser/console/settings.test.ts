@@ -120,4 +120,100 @@ describe.skipIf(chromium === null)("the settings of the console", () => {
     expect(await denied.getByRole("table").count()).toBe(0);
     expect(await denied.getByRole("link", { name: "Users" }).count()).toBe(0);
   });
+
+  it("list teams with their hosts, create and rename one, and delete it after typing its name", async () => {
+    const page = await browser.open("/settings/teams");
+    await listed(page, "2 teams");
+    expect((await rowsOf(page, "Teams")).map(([name]) => name)).toContain(HOSTILE);
+    await page.getByRole("button", { name: "Create team" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create team" });
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Engineering");
+    await dialog.getByRole("button", { name: "Create team" }).click();
+    await dialog.getByRole("alert").first().waitFor();
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Sales");
+    await expectAccessible(page, "create team");
+    await dialog.getByRole("button", { name: "Create team" }).click();
+    await listed(page, "3 teams");
+    await page.getByRole("button", { name: "Team: All teams" }).click();
+    await page.getByRole("option", { name: "Sales" }).click();
+    await page.waitForURL(/team_id=/);
+
+    await page.getByRole("button", { name: "Edit: Sales" }).click();
+    await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("Field sales");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Team: Field sales" }).waitFor();
+    await page.getByRole("button", { name: "Delete: Field sales" }).click();
+    const confirm = page.getByRole("alertdialog", { name: "Delete Field sales" });
+    await confirm.getByRole("textbox", { name: "Type Field sales to confirm" }).fill("Field sales");
+    await confirm.getByRole("button", { name: "Delete" }).click();
+    await listed(page, "2 teams");
+    await page.getByRole("button", { name: "Team: All teams" }).waitFor();
+    expect((await browser.app.store.teams.list()).map(({ name }) => name).sort()).toEqual([HOSTILE, "Engineering"]);
+    await expectAccessible(page, "teams");
+  });
+
+  it("add and remove enroll secrets of a team and of hosts without a team", async () => {
+    const page = await browser.open("/settings/teams");
+    const secrets = async (teamId: number | null) =>
+      (await browser.app.store.enrollSecrets.list()).filter(({ team_id }) => team_id === teamId);
+    await page.getByRole("button", { name: "Enroll secrets: Engineering" }).click();
+    const dialog = page.getByRole("dialog", { name: "Enroll secrets of Engineering" });
+    await dialog.getByRole("button", { name: "Add secret" }).click();
+    await expect.poll(() => rowsOf(page, "Enroll secrets")).toHaveLength(1);
+    expect(await secrets(1)).toMatchObject([{ secret: (await rowsOf(page, "Enroll secrets"))[0]![0] }]);
+    await expectAccessible(page, "secrets");
+    await dialog.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Remove" }).click();
+    await dialog.getByText("no host can enroll").waitFor();
+    expect(await secrets(1)).toEqual([]);
+
+    await page.goto(`${browser.url}/settings/enroll-secrets`);
+    await page.getByRole("button", { name: "Show secrets" }).click();
+    const before = (await secrets(null)).length;
+    await page.getByRole("button", { name: "Add secret" }).click();
+    await expect.poll(() => rowsOf(page, "Enroll secrets")).toHaveLength(before + 1);
+    expect(await secrets(null)).toHaveLength(before + 1);
+  });
+
+  it("create a token that is shown once and works, and delete it", async () => {
+    const page = await browser.open("/settings/tokens", { permissions: ["clipboard-read", "clipboard-write"] });
+    await page.getByText("Programs use the API with a token").waitFor();
+    await page.getByRole("button", { name: "Create token" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create token" });
+    await dialog.getByRole("textbox", { name: "Name" }).fill(HOSTILE);
+    await dialog.getByRole("textbox", { name: "Only these endpoints" }).fill("GET /nothing");
+    await dialog.getByRole("button", { name: "Create token" }).click();
+    await dialog.getByRole("alert").first().waitFor();
+    await dialog.getByRole("textbox", { name: "Only these endpoints" }).fill("GET /me\n");
+    await expectAccessible(page, "create token");
+    await dialog.getByRole("button", { name: "Create token" }).click();
+    const shown = page.getByRole("dialog", { name: `Token ${HOSTILE}` });
+    await shown.getByRole("button", { name: "Copy: Token" }).click();
+    const token = await shown.locator("pre").textContent();
+    const call = (path: string) =>
+      fetch(`${browser.url}/api/v1/svc${path}`, { headers: { authorization: `Bearer ${token}` } });
+    expect((await call("/me")).status).toBe(200);
+    expect((await call("/hosts")).status).toBe(403);
+    await page.keyboard.press("Escape");
+    await listed(page, "1 token");
+    expect((await rowsOf(page, "Tokens"))[0]!.slice(0, 2)).toEqual([HOSTILE, "GET /me"]);
+    expect(await page.content()).not.toContain(token);
+    await expectAccessible(page, "tokens");
+    await page.getByRole("button", { name: `Delete: ${HOSTILE}` }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByText("Programs use the API with a token").waitFor();
+    expect((await call("/me")).status).toBe(401);
+  });
+
+  it("show observers teams without buttons, and no enroll secrets", async () => {
+    const page = await browser.open("/settings/teams", { as: observer });
+    await listed(page, "2 teams");
+    const main = page.getByRole("main");
+    for (const name of ["Create team", /^Edit/, /^Delete/, /^Enroll secrets/])
+      expect(await main.getByRole("button", { name }).count()).toBe(0);
+    await page.goto(`${browser.url}/settings/enroll-secrets`);
+    await page.getByText("enroll_secrets:read").waitFor();
+    await page.goto(`${browser.url}/settings`);
+    await page.getByRole("heading", { level: 1, name: "Teams" }).waitFor();
+  });
 });

@@ -11,7 +11,12 @@ interface Section {
   readonly isGlobal?: boolean;
 }
 
-export const sections = [{ id: "users", name: "Users", action: "users:list" }] as const satisfies readonly Section[];
+export const sections = [
+  { id: "users", name: "Users", action: "users:list" },
+  { id: "teams", name: "Teams", action: "teams:list" },
+  { id: "enroll-secrets", name: "Enroll secrets", action: "enroll_secrets:read", isGlobal: true },
+  { id: "tokens", name: "Tokens", action: null },
+] as const satisfies readonly Section[];
 
 export type SectionId = (typeof sections)[number]["id"];
 

@@ -2,11 +2,17 @@ import type { ComponentType, ReactElement } from "react";
 import { useParams } from "wouter";
 import { Page } from "../../frame/page.tsx";
 import { PageLink } from "../../frame/page-link.tsx";
+import { TokensSection } from "../accounts/tokens/tokens-section.tsx";
 import { UsersSection } from "../accounts/users/users-section.tsx";
+import { EnrollSecretsSection } from "./enroll-secrets/enroll-secrets-section.tsx";
 import { mayOpen, ownSections, type SectionId, sections } from "./sections.ts";
+import { TeamsSection } from "./teams/teams-section.tsx";
 
 const contents: Readonly<Record<SectionId, ComponentType>> = {
   users: UsersSection,
+  teams: TeamsSection,
+  "enroll-secrets": EnrollSecretsSection,
+  tokens: TokensSection,
 };
 
 /** The settings, of which each section is a page of its own. Without a section in the path: the first one. */

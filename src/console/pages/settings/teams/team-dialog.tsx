@@ -1,0 +1,40 @@
+import type { ReactElement } from "react";
+import { type Team, teamsApi } from "../../../../api/settings/teams.ts";
+import { client, useOutdate } from "../../../api.ts";
+import { notifyDone } from "../../../frame/notices.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { Form, TextField } from "../../../parts/form/form.tsx";
+import { useForm } from "../../../parts/form/use-form.ts";
+import { session } from "../../../session.ts";
+
+interface TeamDialogProps {
+  /** Null: a new team. */
+  readonly team: Team | null;
+  readonly onClose: () => void;
+}
+
+/** Creates a team, or changes its name and description. */
+export function TeamDialog({ team, onClose }: TeamDialogProps): ReactElement {
+  const outdate = useOutdate();
+  const form = useForm({
+    initial: { name: team?.name ?? "", description: team?.description ?? "" },
+    send: (body, options) =>
+      team === null
+        ? client.call(teamsApi.create, { body }, options)
+        : client.call(teamsApi.modify, { params: { id: String(team.id) }, body }, options),
+    onDone: async (_, { name }) => {
+      notifyDone(team === null ? `The team ${name} is created.` : `The team ${name} is changed.`);
+      // The teams of the session are those to choose from everywhere.
+      await Promise.all([outdate(teamsApi.list), session.renew()]);
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={team === null ? "Create team" : `Edit ${team.name}`} onClose={onClose}>
+      <Form form={form} submit={team === null ? "Create team" : "Save"} onCancel={onClose}>
+        <TextField form={form} name="name" label="Name" />
+        <TextField form={form} name="description" label="Description" />
+      </Form>
+    </Dialog>
+  );
+}
