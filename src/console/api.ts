@@ -1,6 +1,5 @@
 // Requests to the API: reading with a cache that all parts of a page share, and changing.
 import {
-  keepPreviousData,
   QueryClient,
   type UseQueryOptions,
   type UseQueryResult,
@@ -54,16 +53,26 @@ export function useRead<E extends AnyEndpoint>(
   input: InputOf<E> = {},
   { enabled = true, isLive = false, staleTime }: ReadOptions<ReplyOf<E>> = {},
 ): UseQueryResult<ReplyOf<E>> {
+  const queryKey = [keyOf(endpoint), input] as const;
   const options: UseQueryOptions<ReplyOf<E>> = {
-    queryKey: [keyOf(endpoint), input],
+    queryKey,
     queryFn: ({ signal }) => request(() => client.call(endpoint, input, { signal })),
-    placeholderData: keepPreviousData as UseQueryOptions<ReplyOf<E>>["placeholderData"],
+    // Rows of another page of the same list may stay; another object must never stand under this one's name.
+    placeholderData: ((previous: unknown, before?: { readonly queryKey: readonly unknown[] }) =>
+      before !== undefined && isSameObject(before.queryKey, queryKey) ? previous : undefined) as UseQueryOptions<
+      ReplyOf<E>
+    >["placeholderData"],
     enabled,
     ...(isLive ? { refetchInterval: REFRESH_MS } : {}),
     ...(staleTime === undefined ? {} : { staleTime }),
   };
   return useQuery(options);
 }
+
+const isSameObject = (before: readonly unknown[], now: readonly unknown[]): boolean =>
+  before[0] === now[0] && JSON.stringify(paramsIn(before[1])) === JSON.stringify(paramsIn(now[1]));
+
+const paramsIn = (input: unknown): unknown => (input as { readonly params?: unknown } | undefined)?.params;
 
 /** Sends a request; a session that is over is noticed by the frame, which asks the user to sign in again. */
 export async function request<Value>(send: () => Promise<Value>): Promise<Value> {

@@ -163,6 +163,13 @@ describe.each(rulesEngines)("the console's session on %s", (engine) => {
       expect((await t.raw(`/assets/console/${name}`)).status, name).toBe(404);
   });
 
+  it("opens what has moved since at its new address", async () => {
+    const t = await startApp({ engine });
+    const { visitor } = await signedIn(t);
+    expect((await visitor.get("/activities")).location).toBe("/activity");
+    expect((await visitor.get("/vulnerabilities")).location).toBe("/software?tab=vulnerabilities");
+  });
+
   it("is not there if the console is turned off: the page says what to use instead", async () => {
     const t = await startApp({ engine, settings: { console: false } });
     const visitor = new WebVisitor(t);

@@ -1,19 +1,10 @@
 // The console: it shows only what the API would return to the same user, and does what the API would do for them.
 import { describe, expect, it } from "vitest";
 import { tokenHash } from "../../../src/server/platform/core/random.ts";
-import { vulnerabilityCounts } from "../../../src/server/software/software/vulnerabilities/counts.ts";
 import { makeUser, PASSWORD } from "../../support/accounts.ts";
 import { ADMIN, startApp, type TestApp } from "../../support/app.ts";
 import { rulesEngines } from "../../support/engines.ts";
-import {
-  makeHost,
-  makeInventory,
-  makePolicy,
-  makeResults,
-  makeSoftware,
-  makeTeam,
-  makeVulnerabilities,
-} from "../../support/make.ts";
+import { makeHost, makeInventory, makePolicy, makeResults, makeSoftware } from "../../support/make.ts";
 import { WebVisitor } from "../../support/web.ts";
 
 async function visit(t: TestApp, email = ADMIN.email, password = ADMIN.password): Promise<WebVisitor> {
@@ -26,25 +17,6 @@ const _member = async (t: TestApp, roles: Parameters<typeof makeUser>[1]): Promi
   visit(t, (await makeUser(t, roles, { api_only: false })).user.email, PASSWORD);
 
 describe.each(rulesEngines)("the console on %s", (engine) => {
-  it("lists vulnerabilities, with links to their hosts", async () => {
-    const t = await startApp({ engine });
-    const [own, other] = [await makeTeam(t, "Own"), await makeTeam(t, "Other")];
-    const [app, secret] = [await makeSoftware(t, "App", "1.0"), await makeSoftware(t, "Secret", "1.0")];
-    await makeInventory(t, (await makeHost(t, { team_id: own.id })).id, [app]);
-    await makeInventory(t, (await makeHost(t, { team_id: other.id })).id, [app, secret]);
-    await makeVulnerabilities(t, { software: app.id, cves: ["CVE-2026-0001"], known: { cvss_score: 9.8 } });
-    await makeVulnerabilities(t, { software: secret.id, cves: ["CVE-2026-0002"] });
-    await t.services.running.of(vulnerabilityCounts).flush();
-    const visitor = await visit(t);
-    const { status, text } = await visitor.get("/vulnerabilities?order_key=cvss_score&order_direction=desc");
-    expect(status).toBe(200);
-    expect(text).toContain("CVE-2026-0002");
-    expect(text).toContain("/hosts?vulnerability=CVE-2026-0001");
-    expect(text).toContain('aria-sort="descending"');
-    expect((await visitor.get("/vulnerabilities?query=CVE-2030")).text).toContain("No vulnerabilities found.");
-    expect((await visitor.get("/vulnerabilities?order_key=nonsense")).status).toBe(400);
-  });
-
   it("shows a host to its user with the token of its page, until the token expires", async () => {
     const t = await startApp({ engine });
     const host = await makeHost(t, { hostname: "mac" }, { seen: t.clock.iso() });

@@ -48,8 +48,13 @@ export function ListPage<E extends AnyEndpoint, Row>({
   );
 }
 
-/** The list alone, for pages and tabs with more than a list. */
-export function List<E extends AnyEndpoint, Row>({
+/** The list alone, for pages and tabs with more than a list. What is selected in one list is nothing to another. */
+export function List<E extends AnyEndpoint, Row>(props: { readonly definition: ListDefinition<E, Row> }): ReactElement {
+  const { endpoint, name } = props.definition;
+  return <ListContent key={`${endpoint.path} ${name}`} {...props} />;
+}
+
+function ListContent<E extends AnyEndpoint, Row>({
   definition,
 }: {
   readonly definition: ListDefinition<E, Row>;

@@ -30,7 +30,6 @@ import { newPasswordPage, setNewPassword } from "./pages/new-password-page.ts";
 import { changeOwnEmail, changeOwnPassword, endSession, makeToken, profilePage } from "./pages/profile-page.ts";
 import { installOnDevice, uninstallFromDevice } from "./pages/self-service.ts";
 import { transparencyPage } from "./pages/transparency-page.ts";
-import { vulnerabilitiesPage } from "./pages/vulnerabilities-page.ts";
 import { acceptWindowsTerms, directoryTermsPage, windowsSignInPage, windowsTermsPage } from "./pages/windows-pages.ts";
 
 const deviceForm = { method: "POST", access: "open", form: "/device/:token" } as const;
@@ -40,7 +39,6 @@ export const webPages: readonly Page[] = [
   ...consolePages,
   { method: "GET", path: ADD_HOSTS, access: "user", part: "/hosts", answer: addHostsPage },
   { method: "POST", path: ADD_HOSTS, access: "user", part: "/hosts", form: ADD_HOSTS, answer: makeEnrollCommands },
-  { method: "GET", path: "/vulnerabilities", access: "user", part: "/vulnerabilities", answer: vulnerabilitiesPage },
   { method: "GET", path: "/profile", access: "user", part: "/profile", answer: profilePage },
   { ...profileForm, path: "/profile/tokens", answer: makeToken },
   { ...profileForm, path: "/profile/email", answer: changeOwnEmail },

@@ -173,7 +173,7 @@ function partsOf(user: Viewer): Part[] {
   return [
     { path: "/", name: "Dashboard" },
     ...(hosts ? [{ path: "/hosts", name: "Hosts" }] : []),
-    ...(maySomewhere(user, "software:list") ? [{ path: "/vulnerabilities", name: "Vulnerabilities" }] : []),
+    ...(maySomewhere(user, "software:list") ? [{ path: "/software", name: "Software" }] : []),
     ...(user.global_role !== null && maySomewhere(user, "activities:list")
       ? [{ path: "/activity", name: "Activity" }]
       : []),

@@ -11,10 +11,16 @@ import { organization } from "../layout.ts";
 import type { Answer, Page, PageContent, Visit } from "../page.ts";
 import { builtConsole } from "./files.ts";
 
+/** Addresses of pages before there was the console, which links and bookmarks still have. */
+const moved = { "/activities": "/activity", "/vulnerabilities": "/software?tab=vulnerabilities" };
+
 /** The pages of the console, and its session for a page that has been open while the browser signed in again. */
 export const consolePages: readonly Page[] = [
   ...consolePaths.map((path): Page => ({ method: "GET", path, access: "user", answer: consolePage })),
   { method: "GET", path: "/session", access: "user", answer: sessionReply },
+  ...Object.entries(moved).map(
+    ([path, to]): Page => ({ method: "GET", path, access: "user", answer: async () => ({ to }) }),
+  ),
 ];
 
 async function sessionReply(visit: Visit): Promise<Response> {
