@@ -79,34 +79,6 @@ describe.skipIf(chromium === null)("the hosts of the console", () => {
     expect(await page.getByRole("list", { name: "Active filters" }).textContent()).toContain("darwin");
   });
 
-  it("complete the selector at the cursor with what the server knows", async () => {
-    const page = await browser.open("/hosts");
-    await listed(page, "60 hosts");
-    await page.keyboard.press("f");
-    await page.keyboard.type("label = Loa");
-    await page.getByRole("listbox", { name: "Completions" }).getByRole("option", { name: "Loaned" }).waitFor();
-    await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("Enter");
-    await page.getByText("1 host match").waitFor();
-    await expectAccessible(page, "completions");
-    await page.keyboard.press("Enter");
-    await listed(page, "1 host");
-    expect(new URL(page.url()).searchParams.get("where")).toBe("label = Loaned");
-  });
-
-  it("request only the fields of the columns that are shown", async () => {
-    const page = await browser.open("/hosts");
-    const [request] = await Promise.all([
-      page.waitForRequest((sent) => sent.url().includes("/hosts?") && sent.url().includes("query=ada")),
-      page.getByRole("searchbox", { name: "Search" }).fill("ada"),
-    ]);
-    const fields = new URL(request.url()).searchParams.get("fields")!.split(",");
-    expect(fields).toContain("labels");
-    expect(fields).not.toContain("uuid");
-    await listed(page, "1 host");
-    await page.getByRole("cell", { name: "Loaned" }).waitFor();
-  });
-
   it("can be searched, filtered and selected with the keyboard alone", async () => {
     const page = await browser.open("/hosts");
     await listed(page, "60 hosts");

@@ -83,6 +83,8 @@ export interface ListDefinition<E extends AnyEndpoint, Row> {
   readonly columns: readonly Column<Row>[];
   readonly filters?: readonly Filter[];
   readonly actions?: readonly SelectionAction<Row>[];
+  /** What is shown of a row beside the list, by its key. */
+  readonly details?: (key: string) => ReactNode;
   /** The endpoint that returns the same list as CSV, and what it needs besides the filters. */
   readonly csv?: { readonly endpoint: AnyEndpoint; readonly query?: Readonly<Record<string, string>> };
   /** The command that lists the same: `hosts list`. */

@@ -22,6 +22,7 @@ import { Pager } from "./pager.tsx";
 import { SearchBox } from "./search-box.tsx";
 import { SelectionBar } from "./selection-bar.tsx";
 import { Skeleton } from "./skeleton.tsx";
+import { SplitView, usePanel } from "./split-view.tsx";
 import { Table } from "./table.tsx";
 import { useSelection } from "./use-selection.ts";
 
@@ -62,6 +63,9 @@ function ListContent<E extends AnyEndpoint, Row>({
   const { name, endpoint, columns, filters = [], keyOf, nameOf, isPaged = true, hasSearch = true } = definition;
   const state = useListState(definition);
   const url = useUrl();
+  const hasDetails = definition.details !== undefined;
+  const panelKey = usePanel();
+  const panel = hasDetails ? panelKey : null;
   const [shown, chooseColumns] = useColumns(name, columns);
   const fields = [...new Set(shown.flatMap((column) => column.fields ?? []))];
   const input = {
@@ -102,26 +106,31 @@ function ListContent<E extends AnyEndpoint, Row>({
         <Empty definition={definition} state={state} onChange={url.set} />
       )}
       {rows.length > 0 && (
-        <Table
-          name={name}
-          rows={rows}
-          columns={shown}
-          keyOf={keyOf}
-          nameOf={nameOf}
-          hrefOf={definition.hrefOf}
-          order={state.order}
-          onOrder={({ key, direction }) => url.set({ order_key: key, order_direction: direction, page: null })}
-          isOutdated={reply.isPlaceholderData || reply.isError}
-          {...(hasSelection
-            ? {
-                selection: {
-                  has: selected.has,
-                  toggle: (row: Row, isRange: boolean) => selected.toggle(row, { extends: isRange, page: rows }),
-                  togglePage: (on: boolean) => selected.togglePage(rows, on),
-                },
-              }
-            : {})}
-        />
+        <SplitView keys={rows.map((row) => String(keyOf(row)))} details={definition.details ?? noDetails}>
+          <Table
+            name={name}
+            rows={rows}
+            columns={shown}
+            keyOf={keyOf}
+            nameOf={nameOf}
+            hrefOf={definition.hrefOf}
+            order={state.order}
+            onOrder={({ key, direction }) => url.set({ order_key: key, order_direction: direction, page: null })}
+            isOutdated={reply.isPlaceholderData || reply.isError}
+            {...(hasSelection
+              ? {
+                  selection: {
+                    has: selected.has,
+                    toggle: (row: Row, isRange: boolean) => selected.toggle(row, { extends: isRange, page: rows }),
+                    togglePage: (on: boolean) => selected.togglePage(rows, on),
+                  },
+                }
+              : {})}
+            {...(definition.details === undefined
+              ? {}
+              : { panel, onOpen: (row: Row) => url.set({ panel: keyOf(row) }, { replace: panel !== null }) })}
+          />
+        </SplitView>
       )}
       {isPaged && rows.length > 0 && (
         <Pager
@@ -135,17 +144,28 @@ function ListContent<E extends AnyEndpoint, Row>({
       <PageKeys
         page={state.page}
         hasNext={isPaged && hasNext}
+        isOn={panel === null}
         onPage={(page) => url.set({ page: page === 0 ? null : page })}
       />
     </>
   );
 }
 
-function PageKeys({ page, hasNext, onPage }: { page: number; hasNext: boolean; onPage: (page: number) => void }): null {
-  useShortcut("[", "Previous page", () => onPage(page - 1), page > 0);
-  useShortcut("]", "Next page", () => onPage(page + 1), hasNext);
+interface PageKeysProps {
+  readonly page: number;
+  readonly hasNext: boolean;
+  /** The same keys go from row to row while the details of one are open. */
+  readonly isOn: boolean;
+  readonly onPage: (page: number) => void;
+}
+
+function PageKeys({ page, hasNext, isOn, onPage }: PageKeysProps): null {
+  useShortcut("[", "Previous page", () => onPage(page - 1), isOn && page > 0);
+  useShortcut("]", "Next page", () => onPage(page + 1), isOn && hasNext);
   return null;
 }
+
+const noDetails = () => null;
 
 /** Replies without `meta` may be followed by another page if they are full. */
 function hasNextPage(reply: unknown, rows: number, { pageSize }: ListState): boolean {

@@ -19,6 +19,10 @@ interface TableProps<Row> {
     readonly toggle: (row: Row, isRange: boolean) => void;
     readonly togglePage: (on: boolean) => void;
   };
+  /** The key of the row whose details are open. */
+  readonly panel?: string | null;
+  /** Opens the details of the row beside the list. Absent if there are none. */
+  readonly onOpen?: (row: Row) => void;
   /** Whether these are the rows before, while others load. */
   readonly isOutdated?: boolean;
 }
@@ -26,7 +30,7 @@ interface TableProps<Row> {
 export function Table<Row>(props: TableProps<Row>): ReactElement {
   const { name, rows, columns, keyOf, nameOf, selection, order, onOrder, isOutdated = false } = props;
   const body = useRef<HTMLTableSectionElement>(null);
-  const move = useRowKeys(body, rows, selection?.toggle);
+  const move = useRowKeys(body, rows, { toggle: selection?.toggle, open: props.onOpen });
   const isAllSelected = rows.length > 0 && selection !== undefined && rows.every((row) => selection.has(keyOf(row)));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
@@ -44,6 +48,11 @@ export function Table<Row>(props: TableProps<Row>): ReactElement {
                 />
               </th>
             )}
+            {props.onOpen !== undefined && (
+              <th scope="col" className="select">
+                <span className="hidden">Details</span>
+              </th>
+            )}
             {columns.map((column) => (
               <ColumnHeader key={column.id} column={column} order={order} onOrder={onOrder} />
             ))}
@@ -54,7 +63,7 @@ export function Table<Row>(props: TableProps<Row>): ReactElement {
             <tr
               key={keyOf(row)}
               aria-selected={selection?.has(keyOf(row))}
-              className={at === move.at ? "current" : undefined}
+              className={at === move.at || props.panel === String(keyOf(row)) ? "current" : undefined}
             >
               {selection !== undefined && (
                 <td className="select">
@@ -72,6 +81,19 @@ export function Table<Row>(props: TableProps<Row>): ReactElement {
                       selection.toggle(row, true);
                     }}
                   />
+                </td>
+              )}
+              {props.onOpen !== undefined && (
+                <td className="select">
+                  <button
+                    type="button"
+                    className="plain open-details"
+                    aria-label={`Details of ${nameOf(row)}`}
+                    aria-pressed={props.panel === String(keyOf(row))}
+                    onClick={() => props.onOpen?.(row)}
+                  >
+                    ›
+                  </button>
                 </td>
               )}
               {columns.map((column, index) => (
@@ -132,11 +154,16 @@ function Cell({ column, isHeader, href, children }: CellProps): ReactElement {
   return <td className={column.isNumber ? "number" : undefined}>{children}</td>;
 }
 
-/** j and k move between rows, x selects; Shift extends the selection. */
+interface RowActions<Row> {
+  readonly toggle: ((row: Row, isRange: boolean) => void) | undefined;
+  readonly open: ((row: Row) => void) | undefined;
+}
+
+/** j and k move between rows, x selects; Shift extends the selection; o opens the details. */
 function useRowKeys<Row>(
   body: React.RefObject<HTMLTableSectionElement | null>,
   rows: readonly Row[],
-  toggle: ((row: Row, isRange: boolean) => void) | undefined,
+  { toggle, open }: RowActions<Row>,
 ): { readonly at: number } {
   const [at, setAt] = useState(-1);
   const go = (step: number) => {
@@ -152,5 +179,6 @@ function useRowKeys<Row>(
   useShortcut("k", "Previous row", () => go(-1));
   useShortcut("x", "Select the row", () => select(false), toggle !== undefined);
   useShortcut("X", "Select up to the row", () => select(true), toggle !== undefined);
+  useShortcut("o", "Open the details of the row", () => rows[at] !== undefined && open?.(rows[at]), open !== undefined);
   return { at };
 }

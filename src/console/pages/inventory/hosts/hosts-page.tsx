@@ -7,7 +7,9 @@ import { ListPage } from "../../../parts/list/list-page.tsx";
 import { maySomewhere } from "../../../session.ts";
 import { useGo } from "../../../url.ts";
 import { hostColumns } from "./columns.tsx";
+import { Facets } from "./facets.tsx";
 import { hostFilters } from "./filters.ts";
+import { HostPanel } from "./host-panel.tsx";
 import type { HostSelection } from "./selected-hosts.tsx";
 import { selectionActions, targetsOf } from "./selection-actions.ts";
 import { type OpenDialog, SelectionDialog } from "./selection-dialogs.tsx";
@@ -24,6 +26,7 @@ const definition: ListDefinition<typeof hostsApi.list, Host> = {
   hrefOf: ({ id }) => `/hosts/${id}`,
   columns: hostColumns,
   filters: hostFilters,
+  details: (id) => <HostPanel key={id} id={id} />,
   csv: { endpoint: hostsApi.report, query: { format: "csv" } },
   command: "hosts list",
   flags: { team_id: "team" },
@@ -48,7 +51,9 @@ export default function HostsPage(): ReactElement {
   );
   return (
     <>
-      <ListPage definition={withActions} actions={<AddHosts />} />
+      <ListPage definition={withActions} actions={<AddHosts />}>
+        <Facets definition={definition} />
+      </ListPage>
       {dialog !== null && <SelectionDialog {...dialog} onClose={() => setDialog(null)} />}
     </>
   );
