@@ -20,6 +20,8 @@ const loads: Readonly<Record<RouteName, Load>> = {
   policy: () => import("./pages/checks/policies/policy-page.tsx"),
   queries: () => import("./pages/checks/queries/queries-page.tsx"),
   query: () => import("./pages/checks/queries/query-page.tsx"),
+  newLiveQuery: () => import("./pages/inventory/live-queries/new-live-query-page.tsx"),
+  liveQuery: () => import("./pages/inventory/live-queries/live-query-page.tsx"),
   changes: () => import("./pages/changes/changes-page.tsx"),
   settings,
   settingsSection: settings,

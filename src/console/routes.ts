@@ -10,6 +10,8 @@ export const routes = {
   policies: "/policies",
   policy: "/policies/:id",
   queries: "/queries",
+  newLiveQuery: "/queries/live/new",
+  liveQuery: "/queries/live/:id",
   query: "/queries/:id",
   activity: "/activity",
   changes: "/changes",

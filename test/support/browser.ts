@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
 import { Readable } from "node:stream";
+import type { ReadableStream as WebStream } from "node:stream/web";
 import type { Browser } from "playwright-core";
 import type { TestApp } from "./app.ts";
 import { skipWithout } from "./tools.ts";
@@ -62,7 +63,12 @@ export async function serve(app: Pick<TestApp, "raw">): Promise<ServedApp> {
       const init = { method: req.method!, headers, ...(bodyless ? {} : { body: Readable.toWeb(req), duplex: "half" }) };
       const reply = await app.raw(req.url!, init as RequestInit);
       res.writeHead(reply.status, [...reply.headers].flat());
-      res.end(Buffer.from(await reply.arrayBuffer()));
+      if (reply.body === null) return void res.end();
+      // Streams are passed on while they arrive, and end when the browser no longer reads them.
+      const body = Readable.fromWeb(reply.body as WebStream);
+      res.on("close", () => body.destroy());
+      body.on("error", () => res.destroy());
+      body.pipe(res);
     } catch (error) {
       res.writeHead(500).end(String(error));
     }

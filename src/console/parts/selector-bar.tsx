@@ -16,7 +16,7 @@ const PAUSE_MS = 200;
 /** The most that the server takes. */
 const MAX_LENGTH = 4096;
 
-interface Typed {
+export interface TypedSelector {
   readonly text: string;
   readonly cursor: number;
 }
@@ -26,13 +26,13 @@ interface Typed {
  * applies it if it is valid, and otherwise says what is wrong with it.
  */
 export function SelectorBar({ value, onChange }: SelectorBarProps): ReactElement {
-  const [typed, setTyped] = useState<Typed>({ text: value, cursor: value.length });
+  const [typed, setTyped] = useState<TypedSelector>({ text: value, cursor: value.length });
   const [applied, setApplied] = useState(value);
   const [refused, setRefused] = useState<SelectorCheck["error"]>(null);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
   const teamId = useTeamId();
-  const check = useCheck(typed, teamId);
+  const check = useSelectorCheck(typed, teamId);
   const focus = useCallback(() => input.current?.focus(), []);
   useShortcut("f", "Go to the selector", focus);
   if (value !== applied) {
@@ -96,7 +96,7 @@ const checkOf = (where: string, teamId: number | null): Promise<SelectorCheck | 
   request(() => client.call(selectorsApi.check, bodyOf(where, teamId))).catch(() => null);
 
 /** The server's check of what is typed, some time after the last key. Undefined: it is not there yet. */
-function useCheck(typed: Typed, teamId: number | null): SelectorCheck | undefined {
+export function useSelectorCheck(typed: TypedSelector, teamId: number | null): SelectorCheck | undefined {
   const [settled, setSettled] = useState(typed);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(typed), PAUSE_MS);
@@ -109,14 +109,14 @@ function useCheck(typed: Typed, teamId: number | null): SelectorCheck | undefine
   return isCurrent ? reply.data : undefined;
 }
 
-const completionLine = ({ text, description }: SelectorCompletion): ReactElement => (
+export const completionLine = ({ text, description }: SelectorCompletion): ReactElement => (
   <>
     <code>{text}</code> <span className="quiet">{description}</span>
   </>
 );
 
 /** The text with the completion in its place, followed by a blank. */
-function completed(text: string, { text: word, from, to }: SelectorCompletion): Typed {
+export function completed(text: string, { text: word, from, to }: SelectorCompletion): TypedSelector {
   const rest = text.slice(to);
   const begin = `${text.slice(0, from)}${word}${rest.startsWith(" ") ? "" : " "}`;
   return { text: begin + rest, cursor: begin.length + (rest.startsWith(" ") ? 1 : 0) };

@@ -1,6 +1,6 @@
 import type { ReportRow } from "../../../api/checks/queries.ts";
+import { csvText } from "../../../text/csv.ts";
 import type { Context } from "../../platform/core/context.ts";
-import { csvText } from "../../platform/core/csv.ts";
 import { bytesOf } from "../../platform/core/http/text-stream.ts";
 import { queryOfReport, reportPages } from "./report.ts";
 

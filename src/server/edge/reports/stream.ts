@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import type { StreamedBody } from "../../../api/bodies.ts";
+import { csvText } from "../../../text/csv.ts";
 import { nearest } from "../../../text/nearest.ts";
 import type { Context } from "../../platform/core/context.ts";
-import { csvText } from "../../platform/core/csv.ts";
 import { badRequest } from "../../platform/core/errors.ts";
 import { bytesOf } from "../../platform/core/http/text-stream.ts";
 

@@ -2,9 +2,9 @@
 import type { z } from "zod";
 import type { StreamedBody } from "../../../api/bodies.ts";
 import type { Activity, activitiesApi } from "../../../api/platform/activities.ts";
+import { csvText } from "../../../text/csv.ts";
 import type { ActivityRow } from "../../platform/activities/chain.ts";
 import type { Context } from "../../platform/core/context.ts";
-import { csvText } from "../../platform/core/csv.ts";
 import { bytesOf } from "../../platform/core/http/text-stream.ts";
 import { activitiesWhere } from "./filters.ts";
 import { sourcedActivity } from "./service.ts";

@@ -2,7 +2,7 @@
 import { stringify } from "csv-stringify/sync";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { csvText } from "../../../src/server/platform/core/csv.ts";
+import { csvText } from "../../src/text/csv.ts";
 
 const special = fc.constantFrom('"', ",", "\r", "\n", "=", "+", "-", "@", "\t", "'", "＝", "＋", "－", "＠", " ", "a");
 const text = fc.oneof(
