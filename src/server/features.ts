@@ -38,7 +38,6 @@ import type { Agent } from "./edge/agent/agent.ts";
 import { agents } from "./edge/agent/start.ts";
 import { startJobs } from "./edge/jobs/start.ts";
 import { activityFeed } from "./hosts/activity-feed/feed.ts";
-import { adoptScriptRuns } from "./hosts/host-actions/earlier-runs.ts";
 import { geoDatabase } from "./hosts/hosts/geo.ts";
 import { ensureBuiltinLabels } from "./hosts/labels/builtin.ts";
 import { memberCounts } from "./hosts/labels/counts.ts";
@@ -53,7 +52,6 @@ import { mailQueue } from "./platform/mail/later.ts";
 import { outbox } from "./platform/outbox/sender.ts";
 import { startTasks } from "./platform/tasks/start.ts";
 import { packageBatchTask } from "./software/package-batches/service.ts";
-import { adoptCategories } from "./software/self-service/categories.ts";
 import { softwareCounts } from "./software/software/counts.ts";
 import { vulnerabilityCounts } from "./software/software/vulnerabilities/counts.ts";
 import { vulnerabilityMatcher } from "./software/vulnerabilities/matching/matcher.ts";
@@ -70,8 +68,6 @@ export async function startFeatures(services: Services): Promise<Features> {
   const start = <T>(part: StartedPart<T>): Promise<T> => running.start(services, part);
   await start(sqlSyntax);
   await ensureBuiltinLabels(services);
-  await adoptScriptRuns(services);
-  await adoptCategories(services);
   // Parts are stopped in reverse order. Activities are stopped late, because others may record some when they stop.
   await start(signers);
   await start(deviceAnchors);

@@ -90,7 +90,7 @@ describe.each(rulesEngines)("the policy that installs a package by itself on %s"
     expect(await passes(query, receipt)).toBe(false);
     expect(await passes(query, { apps: [{ bundle_identifier: "com.example.hello" }] })).toBe(true);
 
-    // An earlier version of the server did not record whether there is an app.
+    // Packages of the catalogue do not say whether there is an app.
     await t.store.softwareInstallers.update({ where: eq("title_id", made.title_id), set: { installs_app: null } });
     await t.post(`/teams/${team.id}/policies/delete`, { ids: [made.automatic_install_policies![0]!.id] });
     const body = new FormData();

@@ -6,7 +6,6 @@ import type { Task } from "../../src/api/platform/tasks.ts";
 import { runJob } from "../../src/server/edge/jobs/start.ts";
 import { approve as approveAt } from "../../src/server/hosts/approvals/decide.ts";
 import { approvedActs } from "../../src/server/inventory/approvals/routes.ts";
-import { adoptRuns } from "../../src/server/inventory/approvals/run.ts";
 import { days, hours, minutes } from "../../src/server/platform/core/clock.ts";
 import { viewerOf } from "../../src/server/platform/core/security/viewer.ts";
 import { createCipher } from "../../src/server/platform/store/cipher.ts";
@@ -325,15 +324,6 @@ describe.each(rulesEngines)("approvals on %s", (engine) => {
     const { task_id } = (await read(await approve(t, asked))).approval;
     expect((await read(await mia.get(`/tasks/${task_id}`))).task).toMatchObject({ state: "done", progress: 130 });
     expect(await stateOf(asked)).toBe("done");
-  });
-
-  it("that were approved by an earlier version of the server are continued", async () => {
-    const { t, mia, left, ask, stateOf } = await start({ engine });
-    const asked = await ask(mia, await makeHosts(t, 130));
-    await t.store.approvals.update({ where: eq("id", asked.id), set: { state: "approved" } });
-    await Promise.all([adoptRuns(t.services), adoptRuns(t.services)]);
-    await expect.poll(() => stateOf(asked)).toBe("done");
-    expect([await left(), await t.store.tasks.count()]).toEqual([0, 1]);
   });
 
   it("do not start if the approval could not be stored", async () => {

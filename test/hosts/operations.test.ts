@@ -2,7 +2,6 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { runJob } from "../../src/server/edge/jobs/start.ts";
-import { adoptScriptRuns } from "../../src/server/hosts/host-actions/earlier-runs.ts";
 import type { OperationContent } from "../../src/server/hosts/operations/contents.ts";
 import { type Choose, nextOperation, postponeOperation } from "../../src/server/hosts/operations/device-queue.ts";
 import { type Ending, HOST_LANE, type OperationKind, operationKinds } from "../../src/server/hosts/operations/kind.ts";
@@ -14,7 +13,7 @@ import {
   settleOverdue,
 } from "../../src/server/hosts/operations/queue.ts";
 import type { ScriptResult } from "../../src/server/hosts/operations/tables.ts";
-import { days, hours, minutes, seconds } from "../../src/server/platform/core/clock.ts";
+import { days, hours, seconds } from "../../src/server/platform/core/clock.ts";
 import { type Context, serviceContext } from "../../src/server/platform/core/context.ts";
 import { Extensions, implementedBy } from "../../src/server/platform/core/extensions.ts";
 import { downloadOf, Uploads } from "../../src/server/platform/files/service.ts";
@@ -259,38 +258,5 @@ describe.each(bothEngines)("operations on %s", (engine) => {
     const after = await mdm();
     expect(after).toMatchObject({ device_status: "locked", pending_action: "" });
     expect(after.action_failure).toBeUndefined();
-  });
-
-  it("are made of what earlier versions of the server have queued", async () => {
-    const t = await startApp({ engine });
-    const agent = await makeManaged(t);
-    const { id } = await agent.host();
-    const run = (n: number, more: object) =>
-      t.store.scriptRuns.insert({
-        created_at: t.clock.iso(),
-        execution_id: `run-${n}`,
-        host_id: id,
-        kind: "lock",
-        contents: "lock it",
-        timeout: 300,
-        ...more,
-      });
-    await run(1, { state: "done", exit_code: 0, output: "ok", runtime: 2, ended_at: t.clock.iso() });
-    await run(2, { state: "cancelled" });
-    await run(3, { started_at: t.clock.iso() });
-    await t.store.hostActions.upsert([{ id, pending: "lock", reference: "run-3" }], { on: ["id"] });
-    const adopted = await Promise.all([adoptScriptRuns(t.services), adoptScriptRuns(t.services)]);
-    expect(adopted[0] + adopted[1]).toBe(3);
-    expect([await t.store.scriptRuns.count(), await t.store.operationContents.count()]).toEqual([0, 1]);
-    expect(await t.store.operations.list({ order: [{ column: "uuid", direction: "asc" }] })).toMatchObject([
-      { uuid: "run-1", state: "answered", result: { exit_code: 0, output: "ok", runtime: 2 } },
-      { uuid: "run-2", state: "cancelled", result: null },
-      { uuid: "run-3", state: "queued", attempts: 1 },
-    ]);
-    await t.store.notify("svc_hosts", "*");
-    await expect.poll(() => agent.pending()).toEqual(["run-3"]);
-    t.clock.advance(minutes(1));
-    await agent.runScript();
-    expect(await t.store.hostActions.get(id)).toMatchObject({ locked: true, pending: "" });
   });
 });

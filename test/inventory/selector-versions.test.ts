@@ -90,7 +90,7 @@ describe.each(bothEngines)("versions in selectors on %s", (engine) => {
     expect(await explained.json()).toMatchObject({ matches: true });
   });
 
-  it("of earlier versions of the server get their keys by a job", async () => {
+  it("get the keys that a migration has cleared by a job", async () => {
     await t.store.software.update({ where: eq("name", "openssl"), set: { version_key: null } });
     const [system] = await t.store.osVersions.insertMany([
       { name: "Ubuntu", version: "20.04.6 LTS", platform: "ubuntu" },

@@ -4,7 +4,6 @@ import type { Package } from "../../src/api/software/packages.ts";
 import type { SelfServiceCategory } from "../../src/api/software/self-service.ts";
 import { tokenHash } from "../../src/server/platform/core/random.ts";
 import { everything } from "../../src/server/platform/store/query.ts";
-import { adoptCategories } from "../../src/server/software/self-service/categories.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines } from "../support/engines.ts";
 import { iconForm, png } from "../support/icons.ts";
@@ -95,20 +94,6 @@ describe.each(bothEngines)("self-service on %s", (engine) => {
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     await Promise.all(["a.sh", "b.sh", "c.sh"].map((name) => upload(t, { categories: "Editors" }, name)));
     expect(await t.store.selfServiceCategories.count()).toBe(2);
-  });
-
-  it("adopts the categories that packages of earlier versions name", async () => {
-    const t = await startApp({ engine });
-    const [a, b] = [await upload(t, {}, "a.sh"), await upload(t, {}, "b.sh")];
-    await t.store.softwareInstallers.updateEach([
-      { id: a.installer_id, categories: ["Browsers", "Tools"] },
-      { id: b.installer_id, categories: ["browsers"] },
-    ]);
-    for (const _time of [1, 2]) {
-      await adoptCategories(t.services);
-      expect(await names(t)).toEqual(["Browsers", "Tools"]);
-      expect((await packageOf(t, b.title_id)).software_package.categories).toEqual(["Browsers"]);
-    }
   });
 
   it("gives a title an icon of the team's, until that no longer offers it", async () => {

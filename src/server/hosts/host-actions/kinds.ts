@@ -32,7 +32,7 @@ const actionKind = (action: HostAction): OperationKind<ScriptResult> => ({
 
 export const hostActionKinds = { lock: actionKind("lock"), unlock: actionKind("unlock"), wipe: actionKind("wipe") };
 
-/** Scripts that earlier versions of the server have queued. */
+/** Scripts that 0.2.0 has taken over from versions before it: hosts keep them among their past activities. */
 export const scriptKind: OperationKind<ScriptResult> = {
   name: "script",
   lane: HOST_LANE,

@@ -7,7 +7,7 @@ declare module "../../platform/core/tables.ts" {
   }
 }
 
-/** Scripts that earlier versions of the server have queued; `earlier-runs.ts` turns them into operations at the start. */
+/** Empty since 0.2.0, and kept only for servers of that version, which delete from it with a host: scripts are operations. */
 export const scriptRuns = table(
   "script_runs",
   {

@@ -77,7 +77,7 @@ export function createOsVersions(services: Pick<Services, "store" | "clock" | "l
   };
 }
 
-/** Fills in the keys of releases that earlier versions of the server have stored. */
+/** Fills in the keys that a migration has cleared. */
 export async function fillSystemVersionKeys({ store }: Pick<Services, "store">): Promise<void> {
   const rows = await store.osVersions.pick(["id", "version"], { where: isNull("version_key") });
   await store.osVersions.updateEach(rows.map(({ id, version }) => ({ id, version_key: systemVersionKey(version) })));

@@ -42,7 +42,6 @@ const otherLocks = [
   "profile-deliveries",
   "recovery-locks",
   "scim",
-  "script-runs",
   "software_counts",
   "uploads",
   "views",

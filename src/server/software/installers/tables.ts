@@ -36,7 +36,7 @@ export const softwareInstallers = table(
     /** What the file calls itself on hosts: identifiers of the packages in it. */
     package_ids: json<readonly string[]>(),
     bundle_identifier: text().default(""),
-    /** Whether the package names an app that it installs; null: it was uploaded to an earlier version of the server. */
+    /** Whether the package names an app that it installs; null: unknown, because it comes from the catalogue. */
     installs_app: bool().nullable(),
     upgrade_code: text().default(""),
     install_script: text(),

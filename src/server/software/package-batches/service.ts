@@ -77,14 +77,13 @@ class Undone extends Error {}
 interface Payload {
   readonly uuid: string;
   readonly items: readonly BatchPackage[];
-  /** Absent in tasks of earlier versions. */
-  readonly download_only?: boolean;
+  readonly download_only: boolean;
 }
 
 /** Each step has the file of one package; the last one changes the packages, all or none. */
 export const packageBatchTask: TaskKind<Payload> = {
   name: "package_batch",
-  async run(ctx, { payload: { uuid, items, download_only = false }, progress, signal, step }) {
+  async run(ctx, { payload: { uuid, items, download_only }, progress, signal, step }) {
     const batch = await ctx.store.packageBatches.first({ where: eq("uuid", uuid) });
     // Deleted with its team.
     if (!batch) throw notFound("batch", uuid);

@@ -3,7 +3,6 @@
 import type { z } from "zod";
 import { isOneLine, NOT_ONE_LINE } from "../../../api/fields.ts";
 import type { SelfServiceCategory, selfServiceCategoriesApi } from "../../../api/software/self-service.ts";
-import { POLICIES_LOCK } from "../../checks/policies/counts.ts";
 import { changingPolicies } from "../../checks/policies/service.ts";
 import type { Context, Services } from "../../platform/core/context.ts";
 import { ApiError, forbidden, invalid, notFound } from "../../platform/core/errors.ts";
@@ -12,7 +11,7 @@ import { checkUnchanged } from "../../platform/core/http/unchanged.ts";
 import { nameKey } from "../../platform/core/name-key.ts";
 import { inTeam, may } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
-import { and, eq, everything, oneOf } from "../../platform/store/query.ts";
+import { and, eq, oneOf } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
 import { teamScope } from "../../settings/teams/access.ts";
 import { titleOffers } from "./offers.ts";
@@ -167,24 +166,4 @@ export async function namedCategories(
   const fresh = [...namesByKey].filter(([key]) => !categoriesByKey.has(key)).map(([, name]) => name);
   if (fresh.length > 0) await insertCategories(inside, teamId, fresh, "categories");
   return [...namesByKey].map(([key, name]) => categoriesByKey.get(key)?.name ?? name);
-}
-
-/** Creates the categories that packages and apps of earlier versions of the server name, once. */
-export async function adoptCategories({ store, clock, extensions }: Services): Promise<void> {
-  const isDone = async (tx: Pick<ServerTx, "selfServiceCategories">) =>
-    (await tx.selfServiceCategories.first({})) !== null;
-  if (await isDone(store)) return;
-  await store.tx(
-    async (tx) => {
-      if (await isDone(tx)) return;
-      for (const offers of extensions.of(titleOffers)) {
-        const rows = (await offers.inCategories(tx, everything)).filter(({ categories }) => categories.length > 0);
-        const adopted: { id: number; categories: readonly string[] }[] = [];
-        for (const { id, team_id, categories } of rows)
-          adopted.push({ id, categories: await namedCategories({ store: tx, clock }, team_id, categories) });
-        if (adopted.length > 0) await offers.setCategories(tx, adopted);
-      }
-    },
-    { lock: POLICIES_LOCK },
-  );
 }

@@ -35,7 +35,7 @@ export const software = table(
     title_id: ref("software_titles"),
     name: text().search().index(),
     version: text(),
-    /** Sorts as the versions of its source (platform/versions/ordering.ts). Null: not filled in yet. */
+    /** Sorts as the versions of its source (platform/versions/ordering.ts). Null: a migration has cleared it. */
     version_key: text().nullable().index(),
     source: text(),
     extension_for: text().default(""),

@@ -1,5 +1,5 @@
-// Keys by which versions are ordered. New versions have one; those that earlier versions of the server have stored get theirs
-// here, in small steps, because agents are served by the same store.
+// Keys by which versions are ordered. New versions have one; those whose keys a migration has cleared, because the rules have
+// changed, get theirs here, in small steps, because agents are served by the same store.
 
 import { fillSystemVersionKeys } from "../../hosts/hosts/os-versions.ts";
 import { hours } from "../../platform/core/clock.ts";

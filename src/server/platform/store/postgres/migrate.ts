@@ -18,7 +18,7 @@ CREATE TABLE IF NOT EXISTS svc_migrations (number integer PRIMARY KEY, name text
 ${RAISE_REVISION}`;
 
 const UNRELEASED =
-  "the tables of this database were created by a development version from before the first release, which this version cannot upgrade: make a backup with the version that you used until now (svc db backup), and restore it into an empty database with this one (svc db restore)";
+  "the tables of this database were created by a development version from before the first release, which this version cannot upgrade: make a backup with the version that you used until now (svc db backup), restore it into an empty database with svc 0.2.0 (svc db restore), start that once (svc serve), and upgrade then";
 
 interface MigrateResult {
   /** Titles of the migrations that ran. */
