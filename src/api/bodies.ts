@@ -33,13 +33,9 @@ export interface Multipart {
 }
 
 export interface FilePart {
-  /** Maximum size of each file in bytes. */
+  /** Maximum size in bytes. */
   readonly limit: number;
-  /** How many parts may have this name. */
-  readonly most: number;
   readonly isRequired: boolean;
-  /** Whether the handler gets a list. */
-  readonly isList: boolean;
   /** Whether the file is stored while it arrives, or kept in memory. */
   readonly isStored: boolean;
 }
@@ -153,8 +149,6 @@ const stored = (limit: number) =>
 const inMemory = (limit: number) =>
   z.custom<FileBytes>(isFile).meta(binary(limit)) as unknown as z.ZodType<FileBytes, UploadSource>;
 
-const singleFile = { most: 1, isRequired: true, isList: false } as const;
-
 /** Bytes that the handler reads while they arrive. Other bodies are in memory when it is called. */
 export const stream = ({ limit, type }: { limit: number; type: string }) => {
   const isIncoming = (value: unknown): boolean => typeof value === "object" && value !== null && "bytes" in value;
@@ -165,25 +159,20 @@ export const stream = ({ limit, type }: { limit: number; type: string }) => {
 /** A file that is stored while it arrives, whatever its size. */
 export const file = ({ limit }: { limit: number }) => ({
   schema: stored(limit),
-  part: { ...singleFile, limit, isStored: true },
+  part: { isRequired: true, limit, isStored: true },
 });
 export const optionalFile = ({ limit }: { limit: number }) => ({
   schema: stored(limit).optional(),
-  part: { ...singleFile, isRequired: false, limit, isStored: true },
+  part: { isRequired: false, limit, isStored: true },
 });
 /** A small file, which the handler gets as bytes. */
 export const smallFile = ({ limit }: { limit: number }) => ({
   schema: inMemory(limit),
-  part: { ...singleFile, limit, isStored: false },
+  part: { isRequired: true, limit, isStored: false },
 });
 export const optionalSmallFile = ({ limit }: { limit: number }) => ({
   schema: inMemory(limit).optional(),
-  part: { ...singleFile, isRequired: false, limit, isStored: false },
-});
-/** Any number of small files with the same name, at least one. */
-export const smallFiles = ({ limit, most }: { limit: number; most: number }) => ({
-  schema: z.array(inMemory(limit)),
-  part: { most, isRequired: true, isList: true, limit, isStored: false },
+  part: { isRequired: false, limit, isStored: false },
 });
 
 /** Maximum size of all text fields of a body together. */
@@ -200,7 +189,7 @@ export function multipart<F extends z.ZodRawShape, P extends Record<string, File
 ) {
   const parts = Object.fromEntries(Object.entries(files).map(([name, { part }]) => [name, part]));
   const shape = Object.fromEntries(Object.entries(files).map(([name, { schema }]) => [name, schema]));
-  const sizes = Object.values(parts).map(({ limit, most }) => limit * most);
+  const sizes = Object.values(parts).map(({ limit }) => limit);
   const schema = z.object(fields).extend(shape) as unknown as z.ZodObject<F & { [K in keyof P]: P[K]["schema"] }>;
   const takes: Multipart = { kind: "multipart", files: parts, isJsonToo };
   return { schema, takes, limit: sizes.reduce((sum, size) => sum + size, FIELDS_LIMIT) };

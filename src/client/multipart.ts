@@ -24,7 +24,7 @@ export async function formBody(
 
 function isLarge({ files }: Multipart, field: string, value: unknown): boolean {
   const part = files[field];
-  if (part === undefined || part.isList || typeof value !== "object" || value === null) return false;
+  if (part === undefined || typeof value !== "object" || value === null) return false;
   const { size, canRepeat } = value as UploadSource;
   // What is too large is refused at once, when the server has received a little more than the limit.
   return canRepeat && size !== null && size > MAX_WHOLE_BYTES && size <= part.limit;

@@ -51,10 +51,7 @@ export interface HostsOfTeam {
   readonly names: readonly string[];
 }
 
-/** A secret in a value: only the server can compare it with the stored one. */
-export interface SecretRef {
-  readonly $secret: string;
-}
+/** Whether the value is a secret: only the server can compare it with the stored one. */
 export const isSecretRef = (value: Json | undefined): value is { $secret: string } =>
   isRecord(value) && typeof value.$secret === "string" && Object.keys(value).length === 1;
 

@@ -1,13 +1,12 @@
-// Parts that the console's host page and the host's own page share.
+// Parts of the host's own pages.
 import type { z } from "zod";
 import type { DevicePolicy } from "../../../../api/edge/device.ts";
-import type { HostProfile } from "../../../../api/hosts/host-mdm.ts";
 import type { hostsApi } from "../../../../api/inventory/hosts.ts";
 import type { HostSoftwareItem } from "../../../../api/software/software.ts";
 import { type Html, html } from "../html.ts";
 import { field, NO_VULNERABILITY_DATA, pageNumber, pager } from "../parts.ts";
 
-export const SOFTWARE_PER_PAGE = 25;
+const SOFTWARE_PER_PAGE = 25;
 const SEARCH_PARAM = "software";
 const PAGE_PARAMETER = "software_page";
 
@@ -34,28 +33,6 @@ ${(description || (response === "fail" && resolution)) && html`<details><summary
 <td>${responses[response].badge}</td></tr>`,
 )}</tbody></table>`
 }</section>`;
-}
-
-const profileStates: Record<HostProfile["status"], { readonly order: number; readonly look: string }> = {
-  failed: { order: 0, look: "bad" },
-  pending: { order: 1, look: "note" },
-  verifying: { order: 2, look: "off" },
-  verified: { order: 3, look: "good" },
-};
-
-/** Failed profiles come first, with the reason. */
-export function profileCard(profiles: readonly HostProfile[]): Html | false {
-  const ordered = [...profiles].sort((a, b) => profileStates[a.status].order - profileStates[b.status].order);
-  return (
-    ordered.length > 0 &&
-    html`<section class="card" aria-labelledby="profiles"><h2 id="profiles">Configuration profiles</h2>
-<table class="loose"><caption class="hidden">Configuration profiles of this host</caption><thead><tr><th scope="col">Profile</th><th scope="col">Status</th></tr></thead><tbody>
-${ordered.map(
-  ({ name, status, operation_type: operation, detail }) =>
-    html`<tr><th scope="row">${name}${detail !== "" && html`<p class="small">${detail}</p>`}</th>
-<td><span class="badge ${profileStates[status].look}">${operation === "remove" && "removal "}${status}</span></td></tr>`,
-)}</tbody></table></section>`
-  );
 }
 
 export const softwareQuery = (params: URLSearchParams) => ({

@@ -177,12 +177,7 @@ class Form {
     const part = this.#files[name!];
     if (part === undefined) throw badRequest(`${name} is a text, not a file`, name);
     if (!IDENTITY.includes(encoding)) throw badRequest(`${name} has an unknown Content-Transfer-Encoding`, name);
-    const values = this.#values.get(name!) ?? [];
-    if (values.length >= part.most)
-      throw badRequest(
-        part.most === 1 ? `${name} was sent more than once` : `more than ${part.most} parts are ${name}`,
-        name,
-      );
+    if (this.#values.has(name!)) throw badRequest(`${name} was sent more than once`, name);
     this.#checkTexts(this.#result());
     const at = this.#add(name!, null);
     this.#open.add(content);
