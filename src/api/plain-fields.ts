@@ -63,6 +63,14 @@ export const fieldNames = <F extends PlainFields>(fields: F): readonly (keyof F 
 export const schemasOf = <F extends PlainFields>(fields: F): { [K in keyof F]: F[K]["schema"] } =>
   mapped(fields, ({ schema }) => schema) as { [K in keyof F]: F[K]["schema"] };
 
+/** The schemas of values in which a field that is left out has its default, as in those of clients that do not know it yet. */
+export const defaultedSchemasOf = <F extends PlainFields>(
+  fields: F,
+): { [K in keyof F]: z.ZodDefault<F[K]["schema"]> } =>
+  mapped(fields, ({ schema, fallback }) => schema.default(fallback)) as {
+    [K in keyof F]: z.ZodDefault<F[K]["schema"]>;
+  };
+
 /** The schemas of requests in which null means that a field is left out. */
 export const nullishSchemasOf = <F extends PlainFields>(
   fields: F,

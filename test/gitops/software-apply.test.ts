@@ -3,6 +3,9 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { fallbacksOf, fieldNames } from "../../src/api/plain-fields.ts";
+import { packageFields } from "../../src/api/software/packages.ts";
+import { storeAppFields } from "../../src/api/software/store-app.ts";
 import { eq } from "../../src/server/platform/store/query.ts";
 import { Manifest } from "../../src/server/software/catalogue/format.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
@@ -22,6 +25,8 @@ const script = (name: string) => `#!/bin/sh\necho ${name}\n`;
 /** A global file with the teams of the license token of the stand-in. */
 const WITH_LICENSES =
   "org_settings: {mdm: {volume_purchasing_program: [{location: Main Street, teams: [All teams]}]}}\ncontrols: {}\nlabels: []\n";
+const without = (value: object, names: readonly string[]) =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 const GLOBAL = "org_settings: {}\ncontrols: {}\nlabels: [{name: Testers, query: SELECT 1}]\n";
 
 /** A server of installers: the path is the file's name. Files in `texts` have another content. */
@@ -289,6 +294,19 @@ policies:
     });
     expect(Object.keys(state.files!)).toContain(sha256("<plist><dict/></plist>"));
     expect(state.files![digest(image)]).toBe(image.toString("base64"));
+
+    const stored = thingValue(state, "store_app", "361285480/ios", "Ops");
+    const windowless = { ...stored, auto_update_window_start: null, auto_update_window_end: null };
+    const value = without(windowless, fieldNames(storeAppFields));
+    expect(await applied(t, { changes: [change("update", "store_app", "361285480/ios", value, "Ops")] })).toMatchObject(
+      {
+        update: 1,
+      },
+    );
+    expect(thingValue(await stateOf(t), "store_app", "361285480/ios", "Ops")).toEqual({
+      ...windowless,
+      ...fallbacksOf(storeAppFields),
+    });
   });
 });
 
@@ -370,6 +388,23 @@ describe.each(rulesEngines)("software of an apply on %s", (engine) => {
       "No team",
     );
     expect(await applied(t, { changes: [byDigest] })).toEqual({ create: 1, update: 0, delete: 0 });
+  });
+
+  it("takes the default of a plain field that a request leaves out, as one of an older command line does", async () => {
+    const t = await start();
+    const create = ownScript("a", { self_service: true, display_name: "A" });
+    await applied(t, { changes: [create], files: bodies("a") });
+    const value = without(create.value as object, fieldNames(packageFields));
+    expect(await applied(t, { changes: [change("update", "package", "a.sh", value, "Ops")] })).toMatchObject({
+      update: 1,
+    });
+    expect(thingValue(await stateOf(t), "package", "a.sh", "Ops")).toMatchObject({
+      ...value,
+      ...fallbacksOf(packageFields),
+    });
+    expect(
+      await refused(t, 422, { changes: [change("update", "package", "a.sh", without(value, ["sha256"]), "Ops")] }),
+    ).toEqual([{ name: "changes.0.value.sha256", reason: expect.any(String) }]);
   });
 
   it("is refused whole with what went wrong", async () => {

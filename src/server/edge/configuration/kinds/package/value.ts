@@ -1,6 +1,6 @@
 // Values of packages: what requests may contain.
 import { z } from "zod";
-import { recordOf, schemasOf } from "../../../../../api/plain-fields.ts";
+import { defaultedSchemasOf, recordOf } from "../../../../../api/plain-fields.ts";
 import { type SetupPlatform, setupPlatforms } from "../../../../../api/setup-platforms.ts";
 import {
   PACKAGE_SCRIPT_MAX,
@@ -31,7 +31,7 @@ const PackageValue = z.strictObject({
   sha256: digest,
   ...recordOf(packageTexts, () => digest),
   configuration: digest.default(""),
-  ...schemasOf(packageFields),
+  ...defaultedSchemasOf(packageFields),
   categories: z.array(z.string().min(1).max(255)).max(100),
   /** The categories are those of the catalogue, whatever is in the list. */
   default_categories: z.boolean(),

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { BatchApp, isAppId } from "../../../../../api/delivery/store-apps.ts";
-import { schemasOf } from "../../../../../api/plain-fields.ts";
+import { defaultedSchemasOf } from "../../../../../api/plain-fields.ts";
 import { storeAppFields, storePlatforms } from "../../../../../api/software/store-app.ts";
 import type { StorePlatform } from "../../../../delivery/store-apps/tables.ts";
 import type { Context } from "../../../../platform/core/context.ts";
@@ -16,7 +16,7 @@ const labels = z.array(z.string().min(1).max(255)).max(1000);
 const time = BatchApp.shape.auto_update_window_start.unwrap().nullable();
 
 const StoreAppValue = z.strictObject({
-  ...schemasOf(storeAppFields),
+  ...defaultedSchemasOf(storeAppFields),
   categories: z.array(z.string().min(1).max(255)).max(100),
   /** A property list or, for Android, JSON, by its digest. Empty: none. */
   configuration: z.string().regex(/^([0-9a-f]{64})?$/, { error: "must be a SHA-256 digest in hex, or empty" }),
