@@ -9,10 +9,10 @@ import { consolePages } from "./console/shell.ts";
 import type { Page } from "./page.ts";
 import { accessErrorPage, bypassOnDevice, remediationPage } from "./pages/access-pages.ts";
 import { ADD_HOSTS, addHostsPage, makeEnrollCommands } from "./pages/add-hosts-page.ts";
-import { escrowDiskKey, rotateDiskKey } from "./pages/cards/disk-key.ts";
 import { cliPages } from "./pages/cli-page.ts";
 import { devicePage, refetchDevice } from "./pages/device-page.ts";
 import { startDeviceSso } from "./pages/device-sign-in.ts";
+import { escrowDiskKey, rotateDiskKey } from "./pages/disk-key-card.ts";
 import {
   accountPage,
   downloadDeviceProfile,

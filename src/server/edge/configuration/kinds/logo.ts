@@ -1,16 +1,16 @@
 // The organization's logo for dark and for light backgrounds. Its address is a setting, which follows the image.
 import { z } from "zod";
-import { LOGO_MAX, type LogoMode } from "../../../../../api/settings/logo.ts";
-import type { Context } from "../../../../platform/core/context.ts";
-import { invalid } from "../../../../platform/core/errors.ts";
-import { may } from "../../../../platform/core/security/access.ts";
-import { filesOf, keepFile, startOf } from "../../../../platform/files/service.ts";
-import { checkLogo, dropLogo, type LogoRow, logoOf, putLogo } from "../../../../settings/logo/service.ts";
-import { locating, refusal, type Step } from "../../changes.ts";
-import type { Kind, Part } from "../../kind.ts";
-import { parsed } from "../../parse.ts";
-import { count, differs, type Work } from "../../work.ts";
-import { digestsOf } from "../large-file.ts";
+import { LOGO_MAX, type LogoMode } from "../../../../api/settings/logo.ts";
+import type { Context } from "../../../platform/core/context.ts";
+import { invalid } from "../../../platform/core/errors.ts";
+import { may } from "../../../platform/core/security/access.ts";
+import { filesOf, keepFile, startOf } from "../../../platform/files/service.ts";
+import { checkLogo, dropLogo, type LogoRow, logoOf, putLogo } from "../../../settings/logo/service.ts";
+import { locating, refusal, type Step } from "../changes.ts";
+import type { Kind, Part } from "../kind.ts";
+import { parsed } from "../parse.ts";
+import { count, differs, type Work } from "../work.ts";
+import { digestsOf } from "./large-file.ts";
 
 const Value = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: "must be a SHA-256 digest in hex" }),

@@ -8,17 +8,17 @@ import {
   keepAsset,
   outline,
   readAssetFile,
-} from "../../../../devices/apple/declarations/assets.ts";
-import { requireAppleMdm } from "../../../../devices/gate.ts";
-import type { Context } from "../../../../platform/core/context.ts";
-import { invalid } from "../../../../platform/core/errors.ts";
-import { isNull } from "../../../../platform/store/query.ts";
-import { locating, refusal } from "../../changes.ts";
-import type { Kind, Part } from "../../kind.ts";
-import { parsed } from "../../parse.ts";
-import { ofTier, ownersOf, type SharedRows } from "../../shared-rows.ts";
-import { keyOf, type Thing } from "../../values.ts";
-import { count, differs, type Work } from "../../work.ts";
+} from "../../../devices/apple/declarations/assets.ts";
+import { requireAppleMdm } from "../../../devices/gate.ts";
+import type { Context } from "../../../platform/core/context.ts";
+import { invalid } from "../../../platform/core/errors.ts";
+import { isNull } from "../../../platform/store/query.ts";
+import { locating, refusal } from "../changes.ts";
+import type { Kind, Part } from "../kind.ts";
+import { parsed } from "../parse.ts";
+import { ofTier, ownersOf, type SharedRows } from "../shared-rows.ts";
+import { keyOf, type Thing } from "../values.ts";
+import { count, differs, type Work } from "../work.ts";
 
 const AssetValue = z.strictObject({
   file_name: z.string().trim().min(1).max(255),

@@ -1,12 +1,12 @@
 // The agent options of the organization, which are a section of its configuration, and those of teams.
 import { isDeepStrictEqual } from "node:util";
-import type { AgentOptions } from "../../../../../api/settings/app-config.ts";
-import { parseAgentOptions } from "../../../../settings/app-config/agent-options.ts";
-import { sections } from "../../../../settings/app-config/sections.ts";
-import { writeAgentOptions } from "../../../../settings/teams/agent-options.ts";
-import type { Kind } from "../../kind.ts";
-import type { Thing } from "../../values.ts";
-import { count } from "../../work.ts";
+import type { AgentOptions } from "../../../../api/settings/app-config.ts";
+import { parseAgentOptions } from "../../../settings/app-config/agent-options.ts";
+import { sections } from "../../../settings/app-config/sections.ts";
+import { writeAgentOptions } from "../../../settings/teams/agent-options.ts";
+import type { Kind } from "../kind.ts";
+import type { Thing } from "../values.ts";
+import { count } from "../work.ts";
 
 const thing = (owner: string | null, value: unknown): Thing => ({
   kind: "agent_options",

@@ -1,10 +1,10 @@
 // The part of a host's own page about the recovery key of its disk.
-import { type DeviceHost, deviceApi } from "../../../../../api/edge/device.ts";
-import { type EncryptionRequest, offeredTo } from "../../../../hosts/disk-encryption/requests.ts";
-import { isPremium } from "../../../../platform/core/context.ts";
-import { call } from "../../call.ts";
-import { type Html, html } from "../../html.ts";
-import type { Answer, Visit } from "../../page.ts";
+import { type DeviceHost, deviceApi } from "../../../../api/edge/device.ts";
+import { type EncryptionRequest, offeredTo } from "../../../hosts/disk-encryption/requests.ts";
+import { isPremium } from "../../../platform/core/context.ts";
+import { call } from "../call.ts";
+import { type Html, html } from "../html.ts";
+import type { Answer, Visit } from "../page.ts";
 
 const offers: Readonly<Record<EncryptionRequest, { readonly text: string; readonly button: string }>> = {
   rotate: {

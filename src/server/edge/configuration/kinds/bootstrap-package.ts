@@ -4,18 +4,18 @@ import {
   dropPackage,
   keepPackage,
   packageOf,
-} from "../../../../devices/apple/setup/bootstrap.ts";
-import { requireAppleMdm } from "../../../../devices/gate.ts";
-import type { Context } from "../../../../platform/core/context.ts";
-import { invalid } from "../../../../platform/core/errors.ts";
-import { needPremium } from "../../../../platform/core/http/tier.ts";
-import { isNull } from "../../../../platform/store/query.ts";
-import { locating, refusal } from "../../changes.ts";
-import type { Kind, Part } from "../../kind.ts";
-import { BATCH_SIZE, inPages, ofTier, ownersOf, type SharedRows } from "../../shared-rows.ts";
-import { keyOf, type Thing } from "../../values.ts";
-import { count, differs, type Work } from "../../work.ts";
-import { checkUploads, type DesiredFile, digestsOf, filesIn, readFileValue } from "../large-file.ts";
+} from "../../../devices/apple/setup/bootstrap.ts";
+import { requireAppleMdm } from "../../../devices/gate.ts";
+import type { Context } from "../../../platform/core/context.ts";
+import { invalid } from "../../../platform/core/errors.ts";
+import { needPremium } from "../../../platform/core/http/tier.ts";
+import { isNull } from "../../../platform/store/query.ts";
+import { locating, refusal } from "../changes.ts";
+import type { Kind, Part } from "../kind.ts";
+import { BATCH_SIZE, inPages, ofTier, ownersOf, type SharedRows } from "../shared-rows.ts";
+import { keyOf, type Thing } from "../values.ts";
+import { count, differs, type Work } from "../work.ts";
+import { checkUploads, type DesiredFile, digestsOf, filesIn, readFileValue } from "./large-file.ts";
 
 interface Rows {
   readonly packages: readonly BootstrapRow[];

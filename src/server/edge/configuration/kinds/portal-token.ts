@@ -5,16 +5,16 @@ import {
   keepTokenTeams,
   type teamColumns,
   type WholeTeams,
-} from "../../../../devices/apple/portal/tokens.ts";
-import { type Context, isPremium } from "../../../../platform/core/context.ts";
-import { invalid } from "../../../../platform/core/errors.ts";
-import { groupBy } from "../../../../platform/core/maps.ts";
-import { refusal } from "../../changes.ts";
-import type { Kind, Part } from "../../kind.ts";
-import { parsed } from "../../parse.ts";
-import { mayWriteConfig, type SharedRows } from "../../shared-rows.ts";
-import type { Thing } from "../../values.ts";
-import { count, differs, type Work } from "../../work.ts";
+} from "../../../devices/apple/portal/tokens.ts";
+import { type Context, isPremium } from "../../../platform/core/context.ts";
+import { invalid } from "../../../platform/core/errors.ts";
+import { groupBy } from "../../../platform/core/maps.ts";
+import { refusal } from "../changes.ts";
+import type { Kind, Part } from "../kind.ts";
+import { parsed } from "../parse.ts";
+import { mayWriteConfig, type SharedRows } from "../shared-rows.ts";
+import type { Thing } from "../values.ts";
+import { count, differs, type Work } from "../work.ts";
 
 const columns = {
   macos_team: "macos_team_id",

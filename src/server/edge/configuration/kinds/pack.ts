@@ -1,17 +1,17 @@
 // Packs, with their targets and queries by name. Only documents of the older format contain them.
-import { PackInput, type PackSpec } from "../../../../../api/checks/packs.ts";
-import { checkedPackName, removePack } from "../../../../checks/packs/service.ts";
-import { DEFAULT_INTERVAL, listPackSpecs, replacePack } from "../../../../checks/packs/specs.ts";
-import { recordActivity } from "../../../../platform/activities/record.ts";
-import { channels } from "../../../../platform/core/channels.ts";
-import { isPremium } from "../../../../platform/core/context.ts";
-import { premiumOption } from "../../../../platform/core/errors.ts";
-import { may } from "../../../../platform/core/security/access.ts";
-import { type DesiredValue, locating } from "../../changes.ts";
-import type { Kind } from "../../kind.ts";
-import { parsed } from "../../parse.ts";
-import type { Thing } from "../../values.ts";
-import { count, differs } from "../../work.ts";
+import { PackInput, type PackSpec } from "../../../../api/checks/packs.ts";
+import { checkedPackName, removePack } from "../../../checks/packs/service.ts";
+import { DEFAULT_INTERVAL, listPackSpecs, replacePack } from "../../../checks/packs/specs.ts";
+import { recordActivity } from "../../../platform/activities/record.ts";
+import { channels } from "../../../platform/core/channels.ts";
+import { isPremium } from "../../../platform/core/context.ts";
+import { premiumOption } from "../../../platform/core/errors.ts";
+import { may } from "../../../platform/core/security/access.ts";
+import { type DesiredValue, locating } from "../changes.ts";
+import type { Kind } from "../kind.ts";
+import { parsed } from "../parse.ts";
+import type { Thing } from "../values.ts";
+import { count, differs } from "../work.ts";
 
 const KIND = "pack";
 

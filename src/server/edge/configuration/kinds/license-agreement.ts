@@ -1,14 +1,14 @@
-import { checkPdf, dropEula, type EulaRow, hasOne, keepEula } from "../../../../devices/apple/setup/eula.ts";
-import { requireAppleMdm } from "../../../../devices/gate.ts";
-import type { Context } from "../../../../platform/core/context.ts";
-import { needPremium } from "../../../../platform/core/http/tier.ts";
-import { may } from "../../../../platform/core/security/access.ts";
-import { everything } from "../../../../platform/store/query.ts";
-import { locating, refusal } from "../../changes.ts";
-import type { Kind, Part } from "../../kind.ts";
-import type { Thing } from "../../values.ts";
-import { count, differs, type Work } from "../../work.ts";
-import { checkUploads, type DesiredFile, digestsOf, filesIn, readFileValue } from "../large-file.ts";
+import { checkPdf, dropEula, type EulaRow, hasOne, keepEula } from "../../../devices/apple/setup/eula.ts";
+import { requireAppleMdm } from "../../../devices/gate.ts";
+import type { Context } from "../../../platform/core/context.ts";
+import { needPremium } from "../../../platform/core/http/tier.ts";
+import { may } from "../../../platform/core/security/access.ts";
+import { everything } from "../../../platform/store/query.ts";
+import { locating, refusal } from "../changes.ts";
+import type { Kind, Part } from "../kind.ts";
+import type { Thing } from "../values.ts";
+import { count, differs, type Work } from "../work.ts";
+import { checkUploads, type DesiredFile, digestsOf, filesIn, readFileValue } from "./large-file.ts";
 
 interface Rows {
   readonly agreements: readonly EulaRow[];

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { VitalName } from "../../../../../api/settings/variables.ts";
-import { invalid } from "../../../../platform/core/errors.ts";
-import { may } from "../../../../platform/core/security/access.ts";
-import { addVital, removeVitals, VITAL_LOCK_OPTIONS, type VitalRow } from "../../../../settings/variables/vitals.ts";
-import { locating } from "../../changes.ts";
-import type { Kind } from "../../kind.ts";
-import { parsed } from "../../parse.ts";
-import { count, creating } from "../../work.ts";
+import { VitalName } from "../../../../api/settings/variables.ts";
+import { invalid } from "../../../platform/core/errors.ts";
+import { may } from "../../../platform/core/security/access.ts";
+import { addVital, removeVitals, VITAL_LOCK_OPTIONS, type VitalRow } from "../../../settings/variables/vitals.ts";
+import { locating } from "../changes.ts";
+import type { Kind } from "../kind.ts";
+import { parsed } from "../parse.ts";
+import { count, creating } from "../work.ts";
 
 const KIND = "custom_host_vital";
 

@@ -1,20 +1,20 @@
 // The teams of the organization's tokens of the license program. The tokens themselves are secrets, added by the API.
 
 import { z } from "zod";
-import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
-import type { vppTokenTeams } from "../../../../delivery/store-apps/tables.ts";
-import { EVERY_TEAM, NO_TEAM, type VppTokenRow } from "../../../../delivery/store-apps/tables.ts";
-import { exchangeTeams, VPP_TEAMS_LOCK_OPTIONS } from "../../../../delivery/store-apps/tokens.ts";
-import { isPremium } from "../../../../platform/core/context.ts";
-import { invalid } from "../../../../platform/core/errors.ts";
-import { groupBy } from "../../../../platform/core/maps.ts";
-import type { RowOf } from "../../../../platform/store/table.ts";
-import { locating, refusal, type Step } from "../../changes.ts";
-import type { Kind, Part } from "../../kind.ts";
-import { parsed } from "../../parse.ts";
-import { mayWriteConfig, type SharedRows } from "../../shared-rows.ts";
-import type { Thing } from "../../values.ts";
-import { count, differs, type Work } from "../../work.ts";
+import { NO_TEAM_NAME } from "../../../../api/settings/no-team.ts";
+import type { vppTokenTeams } from "../../../delivery/store-apps/tables.ts";
+import { EVERY_TEAM, NO_TEAM, type VppTokenRow } from "../../../delivery/store-apps/tables.ts";
+import { exchangeTeams, VPP_TEAMS_LOCK_OPTIONS } from "../../../delivery/store-apps/tokens.ts";
+import { isPremium } from "../../../platform/core/context.ts";
+import { invalid } from "../../../platform/core/errors.ts";
+import { groupBy } from "../../../platform/core/maps.ts";
+import type { RowOf } from "../../../platform/store/table.ts";
+import { locating, refusal, type Step } from "../changes.ts";
+import type { Kind, Part } from "../kind.ts";
+import { parsed } from "../parse.ts";
+import { mayWriteConfig, type SharedRows } from "../shared-rows.ts";
+import type { Thing } from "../values.ts";
+import { count, differs, type Work } from "../work.ts";
 
 const ALL_TEAMS = "All teams";
 
