@@ -23,6 +23,8 @@ const loads: Readonly<Record<RouteName, Load>> = {
   newLiveQuery: () => import("./pages/inventory/live-queries/new-live-query-page.tsx"),
   liveQuery: () => import("./pages/inventory/live-queries/live-query-page.tsx"),
   changes: () => import("./pages/changes/changes-page.tsx"),
+  welcome: () => import("./pages/settings/setup/welcome-page.tsx"),
+  profile: () => import("./pages/accounts/profile/profile-page.tsx"),
   settings,
   settingsSection: settings,
   activity: () => import("./pages/platform/activities/activity-page.tsx"),

@@ -15,8 +15,10 @@ export const routes = {
   query: "/queries/:id",
   activity: "/activity",
   changes: "/changes",
+  profile: "/profile",
   settings: "/settings",
   settingsSection: "/settings/:section",
+  welcome: "/welcome",
 } as const;
 
 export type RouteName = keyof typeof routes;

@@ -9,7 +9,7 @@ import { tokenHash } from "../../src/server/platform/core/random.ts";
 import { ADMIN, startApp, type TestApp } from "../support/app.ts";
 import { findChromium, launch, type ServedApp, serve } from "../support/browser.ts";
 import { makeHost, makeInventory, makePolicy, makeResults, makeSoftware, makeTeam } from "../support/make.ts";
-import { accessibilityFaults, clipboardText, contrastFaults, isDark, sideways } from "./page-checks.js";
+import { accessibilityFaults, contrastFaults, isDark, sideways } from "./page-checks.js";
 
 const chromium = findChromium();
 
@@ -28,9 +28,9 @@ const signedOutPages = {
   device: `/device/${DEVICE}`,
   transparency: "/transparency",
 };
+const EMAIL_PAGE = "/email/change/x";
 const signedInPages = {
-  profile: "/profile",
-  email: "/email/change/x",
+  email: EMAIL_PAGE,
   cli: `/cli-login?port=54321&challenge=${"c".repeat(43)}&state=${"s".repeat(32)}`,
 };
 
@@ -98,11 +98,11 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
 
   it("allow signing in and out without scripts", async () => {
     const page = await open({ javaScriptEnabled: false });
-    await signIn(page, "/profile");
-    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("My account");
+    await signIn(page, EMAIL_PAGE);
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).not.toBe("");
     await page.getByRole("button", { name: "Sign out" }).click();
     expect(await page.getByRole("status").textContent()).toContain("You are signed out.");
-    await page.goto(`${served.url}/profile`);
+    await page.goto(served.url + EMAIL_PAGE);
     expect(new URL(page.url()).pathname).toBe("/login");
   });
 
@@ -158,29 +158,6 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
     expect((await page.evaluate(sideways)).join()).toContain("wide");
   });
 
-  it("create an API token that works", async () => {
-    const page = await open({ permissions: ["clipboard-read", "clipboard-write"] });
-    await signIn(page, "/profile");
-    await page.getByLabel("Name").fill("nightly job");
-    await page.getByLabel("Expires after").selectOption("7 days");
-    await page.getByRole("button", { name: "Get API token" }).click();
-    const token = await page.locator("#new-token").textContent();
-    expect(await page.evaluate(accessibilityFaults)).toEqual([]);
-    expect(await page.evaluate(contrastFaults)).toEqual([]);
-    await shoot(page, "token");
-    await page.getByRole("button", { name: "Copy" }).click();
-    await page.getByText("Copied.").waitFor();
-    expect(await page.evaluate(clipboardText)).toBe(token);
-    const reply = await fetch(`${served.url}/api/v1/svc/me`, { headers: { authorization: `Bearer ${token}` } });
-    expect(((await reply.json()) as { user: { email: string } }).user.email).toBe(ADMIN.email);
-    await page.goto(`${served.url}/profile`);
-    expect(await page.content()).not.toContain(token);
-    await page.getByRole("button", { name: "End nightly job" }).click();
-    await page.getByText("The session or token was ended.").waitFor();
-    const after = await fetch(`${served.url}/api/v1/svc/me`, { headers: { authorization: `Bearer ${token}` } });
-    expect(after.status).toBe(401);
-  });
-
   it("report a wrong password beside the form, and keep the email address", async () => {
     const page = await open();
     await page.goto(`${served.url}/login`);
@@ -197,26 +174,23 @@ describe.skipIf(chromium === null)("the web pages in a browser", () => {
     await signIn(page);
     const evil = createServer((_, res) => {
       res.setHeader("content-type", "text/html");
-      res.end(`<form method="post" action="${served.url}/profile/tokens"><input name="name" value="stolen"><input name="expires_in" value="1d"><button>Win a prize</button></form>
-<form method="post" action="${served.url}/logout"><button>Sign off</button></form><iframe src="${served.url}/profile"></iframe>`);
+      res.end(
+        `<form method="post" action="${served.url}/logout"><button>Sign off</button></form><iframe src="${served.url}${EMAIL_PAGE}"></iframe>`,
+      );
     });
     await new Promise<void>((resolve) => evil.listen(0, "127.0.0.1", resolve));
     try {
       // A site other than 127.0.0.1, on the same machine.
       const site = `http://localhost:${(evil.address() as AddressInfo).port}/`;
-      for (const name of ["Win a prize", "Sign off"]) {
-        await page.goto(site);
-        await page.getByRole("button", { name }).click();
-        // The form was sent without the session's cookie, or refused: whatever page the browser shows, nothing was
-        // done.
-        await page.waitForURL(`${served.url}/**`);
-      }
+      await page.goto(site);
+      await page.getByRole("button", { name: "Sign off" }).click();
+      // The form was sent without the session's cookie, or refused: whatever page the browser shows, nothing was done.
+      await page.waitForURL(`${served.url}/**`);
       await page.goto(site);
       const inside = page.frames().find((frame) => frame !== page.mainFrame())!;
-      expect(await inside.content()).not.toContain("My account");
-      await page.goto(`${served.url}/profile`);
-      expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("My account");
-      expect(await page.content()).not.toContain("stolen");
+      expect(await inside.content()).not.toContain("<h1");
+      await page.goto(`${served.url}/hosts`);
+      await page.getByRole("button", { name: "Sign out" }).waitFor();
       // The browser reports that it did not show the frame.
       complaints = complaints.filter((text) => !/frame|ERR_BLOCKED_BY_RESPONSE/i.test(text));
     } finally {

@@ -3,6 +3,13 @@
 export const themes = ["system", "light", "dark", "contrast"] as const;
 export type Theme = (typeof themes)[number];
 
+export const themeNames: Readonly<Record<Theme, string>> = {
+  system: "As the system",
+  light: "Light",
+  dark: "Dark",
+  contrast: "More contrast",
+};
+
 const STORED = "svc-theme";
 
 export function theme(): Theme {

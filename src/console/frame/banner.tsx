@@ -1,18 +1,11 @@
 import { type ReactElement, useState } from "react";
 import { MenuButton } from "../parts/menu.tsx";
 import { useSession } from "../session.ts";
-import { setTheme, type Theme, theme, themes } from "./appearance.ts";
+import { setTheme, theme, themeNames, themes } from "./appearance.ts";
 import { PageLink } from "./page-link.tsx";
 import { openPalette } from "./palette-state.ts";
 import { openShortcuts } from "./shortcuts.ts";
 import { TeamSwitch } from "./team-switch.tsx";
-
-const themeNames: Readonly<Record<Theme, string>> = {
-  system: "As the system",
-  light: "Light",
-  dark: "Dark",
-  contrast: "More contrast",
-};
 
 export function Banner(): ReactElement {
   const { user, organization, form_token } = useSession();

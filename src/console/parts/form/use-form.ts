@@ -60,13 +60,13 @@ export function useForm<V extends FormValues, Reply>(options: FormOptions<V, Rep
     if (number === checks.current && (thrown === null || isRefusal(thrown))) setError(thrown);
   };
   const reasons = error instanceof ApiCallError ? error.errors : [];
-  const isField = (name: string) => Object.hasOwn(values, fieldOf(name));
+  const isField = (name: string) => Object.keys(values).some((field) => isAbout(name, field));
   return {
     values,
     set: (name, value) => setValues((before) => ({ ...before, [name]: value })),
     errorOf(name) {
       if (!visited.current.has(name)) return null;
-      const texts = reasons.filter((reason) => fieldOf(reason.name) === name).map(({ reason }) => reason);
+      const texts = reasons.filter((reason) => isAbout(reason.name, String(name))).map(({ reason }) => reason);
       return texts.length === 0 ? null : texts.join("; ");
     },
     general: generalTexts(error, isField),
@@ -84,8 +84,9 @@ export function useForm<V extends FormValues, Reply>(options: FormOptions<V, Rep
 const isRefusal = (error: unknown): boolean =>
   error instanceof ApiCallError && error.status >= 400 && error.status < 500 && error.status !== 429;
 
-/** The field of a name with a place in it: `labels_include_any[2]`, `scripts.0.name`. */
-const fieldOf = (name: string): string => name.split(/[.[]/)[0]!;
+/** Whether an error's name is the field, or a place in it: `labels_include_any[2]`, `scripts.0.name`. */
+const isAbout = (name: string, field: string): boolean =>
+  name === field || name.startsWith(`${field}.`) || name.startsWith(`${field}[`);
 
 /** A refusal that names fields is shown beside them; only errors of other names remain. */
 function generalTexts(error: unknown, isField: (name: string) => boolean): readonly string[] {

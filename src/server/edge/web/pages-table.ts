@@ -27,23 +27,16 @@ import { createFirstAdminPage, openSetupPage, SETUP_PAGE } from "./pages/first-a
 import { logIn, loginPage, logOut, startSso } from "./pages/login-page.ts";
 import { mailedPages } from "./pages/mailed-pages.ts";
 import { newPasswordPage, setNewPassword } from "./pages/new-password-page.ts";
-import { changeOwnEmail, changeOwnPassword, endSession, makeToken, profilePage } from "./pages/profile-page.ts";
 import { installOnDevice, uninstallFromDevice } from "./pages/self-service.ts";
 import { transparencyPage } from "./pages/transparency-page.ts";
 import { acceptWindowsTerms, directoryTermsPage, windowsSignInPage, windowsTermsPage } from "./pages/windows-pages.ts";
 
 const deviceForm = { method: "POST", access: "open", form: "/device/:token" } as const;
-const profileForm = { method: "POST", access: "user", part: "/profile", form: "/profile" } as const;
 
 export const webPages: readonly Page[] = [
   ...consolePages,
   { method: "GET", path: ADD_HOSTS, access: "user", part: "/hosts", answer: addHostsPage },
   { method: "POST", path: ADD_HOSTS, access: "user", part: "/hosts", form: ADD_HOSTS, answer: makeEnrollCommands },
-  { method: "GET", path: "/profile", access: "user", part: "/profile", answer: profilePage },
-  { ...profileForm, path: "/profile/tokens", answer: makeToken },
-  { ...profileForm, path: "/profile/email", answer: changeOwnEmail },
-  { ...profileForm, path: "/profile/password", answer: changeOwnPassword },
-  { ...profileForm, path: "/profile/sessions/:id/end", answer: endSession },
   { method: "GET", path: SETUP_PAGE, access: "open", answer: openSetupPage },
   { method: "POST", path: SETUP_PAGE, access: "open", answer: createFirstAdminPage },
   { method: "GET", path: "/login", purpose: "sign-in", access: "open", answer: loginPage },

@@ -1,4 +1,5 @@
 import { type ReactElement, useState } from "react";
+import { sessionsApi } from "../../../../api/accounts/sessions.ts";
 import { tokensApi } from "../../../../api/accounts/tokens.ts";
 import { client, useOutdate } from "../../../api.ts";
 import { Copyable } from "../../../parts/as-command.tsx";
@@ -29,7 +30,7 @@ export function TokenDialog({ onClose }: { readonly onClose: () => void }): Reac
     },
     onDone: async (reply) => {
       setToken(reply);
-      await outdate(tokensApi.list);
+      await outdate(tokensApi.list, sessionsApi.listOfUser);
     },
   });
   if (token !== null)

@@ -1,4 +1,5 @@
 import { type ReactElement, useMemo, useState } from "react";
+import { sessionsApi } from "../../../../api/accounts/sessions.ts";
 import { type ApiToken, tokensApi } from "../../../../api/accounts/tokens.ts";
 import { client, useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
@@ -84,7 +85,7 @@ function DeleteTokenDialog({ token, onClose }: DeleteTokenDialogProps): ReactEle
   const remove = async () => {
     await client.call(tokensApi.delete, { params: { id: String(token.id) } });
     notifyDone(`The token ${token.name} is deleted.`);
-    await outdate(tokensApi.list);
+    await outdate(tokensApi.list, sessionsApi.listOfUser);
   };
   return (
     <ConfirmDialog title={`Delete ${token.name}`} verb="Delete" onConfirm={remove} onClose={() => onClose()}>

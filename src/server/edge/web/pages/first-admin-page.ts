@@ -9,11 +9,12 @@ import { call } from "../call.ts";
 import { errorSentence } from "../error-page.ts";
 import { html } from "../html.ts";
 import type { Answer, PageContent, Visit } from "../page.ts";
-import { alert, field } from "../parts.ts";
+import { alert, field, PASSWORD_RULE } from "../parts.ts";
 import { signInPage } from "../sign-in.ts";
-import { PASSWORD_RULE } from "./profile-page.ts";
 
 export const SETUP_PAGE = "/setup";
+/** What is left to do, in the console. */
+const WELCOME_PAGE = "/welcome";
 
 export const openSetupPage = async (visit: Visit): Promise<Answer> =>
   (await hasUsers(visit.ctx)) ? { to: "/" } : setupPage(visit);
@@ -37,7 +38,7 @@ export async function createFirstAdminPage(visit: Visit): Promise<Answer> {
   };
   try {
     const reply = await call(ctx, setupApi.run, { body });
-    return await signInPage(ctx, reply.token, "/");
+    return await signInPage(ctx, reply.token, WELCOME_PAGE);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
     // Another browser, or `svc setup`, was faster.

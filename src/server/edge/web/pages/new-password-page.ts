@@ -5,8 +5,7 @@ import { call } from "../call.ts";
 import { errorSentence } from "../error-page.ts";
 import { html } from "../html.ts";
 import type { Answer, PageContent, Visit } from "../page.ts";
-import { accountField, field } from "../parts.ts";
-import { PASSWORD_RULE } from "./profile-page.ts";
+import { accountField, field, PASSWORD_RULE } from "../parts.ts";
 
 export async function newPasswordPage(visit: Visit): Promise<Answer> {
   return visit.ctx.user.force_password_reset ? form(visit) : { to: "/" };
