@@ -27,6 +27,7 @@ const loads: Readonly<Record<RouteName, Load>> = {
   profile: () => import("./pages/accounts/profile/profile-page.tsx"),
   settings,
   settingsSection: settings,
+  settingsItem: settings,
   activity: () => import("./pages/platform/activities/activity-page.tsx"),
 };
 

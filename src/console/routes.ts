@@ -18,6 +18,7 @@ export const routes = {
   profile: "/profile",
   settings: "/settings",
   settingsSection: "/settings/:section",
+  settingsItem: "/settings/:section/:id",
   welcome: "/welcome",
 } as const;
 

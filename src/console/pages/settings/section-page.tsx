@@ -5,13 +5,15 @@ import { ownSections, type SectionId, sections } from "./sections.ts";
 
 interface SectionPageProps {
   readonly id: SectionId;
+  /** The name of the object, for the page of one of the objects of the section. */
+  readonly item?: string;
   /** The main buttons beside the heading. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }
 
 /** A section of the settings, beside the navigation to the others. */
-export function SectionPage({ id, actions, children }: SectionPageProps): ReactElement {
+export function SectionPage({ id, item, actions, children }: SectionPageProps): ReactElement {
   const { name } = sections.find((section) => section.id === id)!;
   return (
     <div className="sections">
@@ -27,7 +29,11 @@ export function SectionPage({ id, actions, children }: SectionPageProps): ReactE
         </ul>
       </nav>
       <div className="section-content">
-        <Page title={name} actions={actions}>
+        <Page
+          title={item ?? name}
+          actions={actions}
+          {...(item === undefined ? {} : { breadcrumb: [{ name, href: `/settings/${id}` }] })}
+        >
           {children}
         </Page>
       </div>

@@ -13,6 +13,7 @@ interface Section {
 
 export const sections = [
   { id: "users", name: "Users", action: "users:list" },
+  { id: "roles", name: "Roles", action: null },
   { id: "teams", name: "Teams", action: "teams:list" },
   { id: "enroll-secrets", name: "Enroll secrets", action: "enroll_secrets:read", isGlobal: true },
   { id: "tokens", name: "Tokens", action: null },
@@ -25,3 +26,8 @@ export const mayOpen = ({ action, isGlobal = false }: Section): boolean =>
 
 /** The sections that the user may open. */
 export const ownSections = (): readonly (typeof sections)[number][] => sections.filter(mayOpen);
+
+/** What the page of one object of a section gets. */
+export interface ItemProps {
+  readonly id: number;
+}

@@ -3,6 +3,8 @@ import { useParams } from "wouter";
 import { Page } from "../../frame/page.tsx";
 import { PageLink } from "../../frame/page-link.tsx";
 import { TokensSection } from "../accounts/tokens/tokens-section.tsx";
+import { RolesSection } from "../accounts/users/roles-section.tsx";
+import { UserItem } from "../accounts/users/user-item.tsx";
 import { UsersSection } from "../accounts/users/users-section.tsx";
 import { EnrollSecretsSection } from "./enroll-secrets/enroll-secrets-section.tsx";
 import { mayOpen, ownSections, type SectionId, sections } from "./sections.ts";
@@ -10,14 +12,18 @@ import { TeamsSection } from "./teams/teams-section.tsx";
 
 const contents: Readonly<Record<SectionId, ComponentType>> = {
   users: UsersSection,
+  roles: RolesSection,
   teams: TeamsSection,
   "enroll-secrets": EnrollSecretsSection,
   tokens: TokensSection,
 };
 
+/** The pages of single objects, at `/settings/SECTION/ID`. */
+const items: Readonly<Partial<Record<SectionId, ComponentType<{ readonly id: number }>>>> = { users: UserItem };
+
 /** The settings, of which each section is a page of its own. Without a section in the path: the first one. */
 export default function SettingsPage(): ReactElement {
-  const { section: id } = useParams<{ section?: string }>();
+  const { section: id, id: item } = useParams<{ section?: string; id?: string }>();
   const section = id === undefined ? ownSections()[0] : sections.find((candidate) => candidate.id === id);
   if (section === undefined)
     return (
@@ -39,6 +45,22 @@ export default function SettingsPage(): ReactElement {
         </p>
       </Page>
     );
+  if (item !== undefined) return <SectionItem section={section.id} item={item} />;
   const Content = contents[section.id];
   return <Content key={section.id} />;
+}
+
+interface SectionItemProps {
+  readonly section: SectionId;
+  readonly item: string;
+}
+
+function SectionItem({ section, item }: SectionItemProps): ReactElement {
+  const Item = items[section];
+  if (Item !== undefined && /^[1-9]\d{0,14}$/.test(item)) return <Item key={item} id={Number(item)} />;
+  return (
+    <Page title="This page does not exist">
+      <p>Nothing is at this address.</p>
+    </Page>
+  );
 }

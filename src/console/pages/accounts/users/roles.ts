@@ -54,3 +54,11 @@ export const rolesBody = ({
   teams,
 }: RoleValues): { global_role: string | null; teams: { id: number; role: string }[] } =>
   global_role === "" ? { global_role: null, teams: [...teams] } : { global_role, teams: [] };
+
+interface WithTeams {
+  readonly teams: readonly { readonly id: number }[];
+}
+
+/** Whether the user may change that account: it manages users globally, or on a team of the account. */
+export const mayChangeUser = ({ teams }: WithTeams): boolean =>
+  [null, ...teams.map(({ id }) => id)].some((team) => may("users:write", team));

@@ -1,4 +1,5 @@
 import type { ReactElement } from "react";
+import { sessionsApi } from "../../../../api/accounts/sessions.ts";
 import { type User, usersApi } from "../../../../api/accounts/users.ts";
 import { client, useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
@@ -9,11 +10,16 @@ interface UserConfirmProps {
   readonly onClose: () => void;
 }
 
-export function DeleteUserDialog({ user, onClose }: UserConfirmProps): ReactElement {
+interface DeleteUserProps extends UserConfirmProps {
+  readonly onDeleted?: () => void;
+}
+
+export function DeleteUserDialog({ user, onDeleted, onClose }: DeleteUserProps): ReactElement {
   const outdate = useOutdate();
   const remove = async () => {
     await client.call(usersApi.delete, { params: { id: String(user.id) } });
     notifyDone(`${user.name} is deleted.`);
+    onDeleted?.();
     await outdate(usersApi.list);
   };
   return (
@@ -37,7 +43,7 @@ export function PasswordResetDialog({ user, onClose }: UserConfirmProps): ReactE
   const requireReset = async () => {
     await client.call(usersApi.requirePasswordReset, { params: { id: String(user.id) }, body: { require: true } });
     notifyDone(`${user.name} has to choose a new password.`);
-    await outdate(usersApi.list);
+    await outdate(usersApi.list, usersApi.get, sessionsApi.listOfUser);
   };
   return (
     <ConfirmDialog

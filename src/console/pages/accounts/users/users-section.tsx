@@ -5,18 +5,19 @@ import { Badge } from "../../../parts/badge.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { List } from "../../../parts/list/list-page.tsx";
 import { Time } from "../../../parts/time.tsx";
-import { may, session } from "../../../session.ts";
+import { may, maySomewhere, session } from "../../../session.ts";
 import { SectionPage } from "../../settings/section-page.tsx";
+import { CreateUserDialog } from "./create-user-dialog.tsx";
 import { InviteDialog } from "./invite-dialog.tsx";
 import { Invites } from "./invites.tsx";
-import { rolesText } from "./roles.ts";
+import { mayChangeUser, rolesText } from "./roles.ts";
 import { DeleteUserDialog, PasswordResetDialog } from "./user-confirm.tsx";
 import { UserDialog } from "./user-dialog.tsx";
 
 type Change = { readonly kind: "edit" | "reset" | "delete"; readonly user: User };
 
 export function UsersSection(): ReactElement {
-  const [isInviting, setInviting] = useState(false);
+  const [dialog, setDialog] = useState<"invite" | "create" | null>(null);
   const [change, setChange] = useState<Change | null>(null);
   const definition = useMemo(() => usersOf(setChange), []);
   const mayInvite = may("invites:write", null);
@@ -25,16 +26,24 @@ export function UsersSection(): ReactElement {
     <SectionPage
       id="users"
       actions={
-        mayInvite && (
-          <button type="button" aria-haspopup="dialog" onClick={() => setInviting(true)}>
-            Invite user
-          </button>
-        )
+        <>
+          {maySomewhere("users:write") && (
+            <button type="button" className="plain" aria-haspopup="dialog" onClick={() => setDialog("create")}>
+              Create user
+            </button>
+          )}
+          {mayInvite && (
+            <button type="button" aria-haspopup="dialog" onClick={() => setDialog("invite")}>
+              Invite user
+            </button>
+          )}
+        </>
       }
     >
       <List definition={definition} />
       {mayInvite && <Invites />}
-      {isInviting && <InviteDialog onClose={() => setInviting(false)} />}
+      {dialog === "invite" && <InviteDialog onClose={() => setDialog(null)} />}
+      {dialog === "create" && <CreateUserDialog onClose={() => setDialog(null)} />}
       {change?.kind === "edit" && <UserDialog user={change.user} onClose={close} />}
       {change?.kind === "reset" && <PasswordResetDialog user={change.user} onClose={close} />}
       {change?.kind === "delete" && <DeleteUserDialog user={change.user} onClose={close} />}
@@ -50,6 +59,7 @@ const usersOf = (onChange: (change: Change) => void): ListDefinition<typeof user
   defaultOrder: { key: "name", direction: "asc" },
   keyOf: ({ id }) => id,
   nameOf: ({ name }) => name,
+  hrefOf: ({ id }) => `/settings/users/${id}`,
   columns: [
     { id: "name", name: "Name", order: "name", cell: ({ name }) => name },
     { id: "email", name: "Email", order: "email", cell: ({ email }) => email },
@@ -77,7 +87,7 @@ const usersOf = (onChange: (change: Change) => void): ListDefinition<typeof user
 
 const roleCell = (user: User): string => rolesText(user);
 
-const signInText = ({ api_only, sso_enabled, mfa_enabled }: User): string =>
+export const signInText = ({ api_only, sso_enabled, mfa_enabled }: User): string =>
   api_only ? "API only" : sso_enabled ? "Single sign-on" : mfa_enabled ? "Password, mailed link" : "Password";
 
 const stateCell = ({ enabled, force_password_reset }: User): ReactElement | null =>
@@ -93,7 +103,7 @@ interface UserButtonsProps {
 }
 
 function UserButtons({ user, onChange }: UserButtonsProps): ReactElement | null {
-  if (![null, ...user.teams.map(({ id }) => id)].some((team) => may("users:write", team))) return null;
+  if (!mayChangeUser(user)) return null;
   const buttons = [
     { kind: "edit", label: "Edit", isShown: true },
     { kind: "reset", label: "Require new password", isShown: !user.sso_enabled && !user.api_only },
