@@ -27,7 +27,11 @@ describe.skipIf(chromium === null)("the settings of the console", () => {
     await create({ name: "Tom", email: teamAdmin.email, teams: [{ id: team.id, role: "admin" }] });
     await create({ name: HOSTILE, email: "hostile@example.com", teams: [{ id: team.id, role: "observer" }] });
   }, 600_000);
-  afterEach(() => browser.finish());
+  afterEach(async () => {
+    // The number of sign-ins from an address is limited.
+    browser.app.clock.advance(5 * 60_000);
+    await browser.finish();
+  });
   afterAll(() => browser?.close());
 
   const userOf = (email: string) =>
@@ -214,6 +218,99 @@ describe.skipIf(chromium === null)("the settings of the console", () => {
     await page.goto(`${browser.url}/settings/enroll-secrets`);
     await page.getByText("enroll_secrets:read").waitFor();
     await page.goto(`${browser.url}/settings`);
-    await page.getByRole("heading", { level: 1, name: "Teams" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Organization" }).waitFor();
+  });
+
+  it("show what a form changes, key by key, before they send only that", async () => {
+    const page = await browser.open("/settings/organization");
+    await page.getByRole("textbox", { name: "Contact URL" }).fill("not a url");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("textbox", { name: "Contact URL" }).and(page.locator("[aria-invalid]")).waitFor();
+    await page.getByRole("textbox", { name: "Contact URL" }).fill("https://help.example.com/");
+    await page.getByRole("textbox", { name: "Name", exact: true }).fill(HOSTILE);
+    await expectAccessible(page, "organization");
+    // Another user changes something meanwhile: the form does not undo it.
+    expect((await browser.app.patch("/config", { server_settings: { query_report_cap: 77 } })).status).toBe(200);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    const dialog = page.getByRole("alertdialog", { name: "Save Organization" });
+    await dialog.waitFor();
+    expect((await rowsOf(page, "Changes")).map(([key, , after]) => [key, after])).toEqual([
+      ["org_info.org_name", HOSTILE],
+      ["org_info.contact_url", "https://help.example.com/"],
+    ]);
+    expect(await dialog.locator("pre").textContent()).toContain("org_info.contact_url=https://help.example.com/");
+    await expectAccessible(page, "changes");
+    await dialog.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("banner").getByText(HOSTILE).waitFor();
+    expect(await (await browser.app.get("/config")).json()).toMatchObject({
+      org_info: { org_name: HOSTILE, contact_url: "https://help.example.com/" },
+      server_settings: { query_report_cap: 77 },
+    });
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("There are no changes to save.").waitFor();
+  });
+
+  it("change agent options as JSON, with the difference inside of them and the server's words about mistakes", async () => {
+    const page = await browser.open("/settings/agents");
+    const box = page.getByRole("textbox", { name: "Agent options" });
+    const options = JSON.parse(await box.inputValue()) as { config: { options: Record<string, unknown> } };
+    const save = async (text: string) => {
+      await box.fill(text);
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+    };
+    await save("{");
+    await page.getByText("is not JSON").waitFor();
+    await save('{"config": {"optoins": {}}}');
+    await page
+      .getByText(/optoins/)
+      .nth(1)
+      .waitFor();
+    options.config.options.logger_tls_period = 20;
+    await save(JSON.stringify(options));
+    await page.getByRole("alertdialog", { name: "Save Agents" }).waitFor();
+    expect(await rowsOf(page, "Changes")).toEqual([["agent_options.config.options.logger_tls_period", "10", "20"]]);
+    await page.getByRole("alertdialog").getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("The settings are saved.").waitFor();
+    const config = (await (await browser.app.get("/config")).json()) as { agent_options: unknown };
+    expect(config.agent_options).toEqual(options);
+  });
+
+  it("have the other sections too, all of which can be used with a screen reader", async () => {
+    const page = await browser.open("/settings/organization");
+    const links = page.getByRole("navigation", { name: "Sections" });
+    for (const name of ["Sign-in", "Host expiry", "Activity expiry", "GitOps mode", "Webhooks", "License and health"]) {
+      await links.getByRole("link", { name, exact: true }).click();
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      await page
+        .getByText(/^Loading/)
+        .first()
+        .waitFor({ state: "detached" });
+      await expectAccessible(page, name);
+    }
+  });
+
+  it("show observers the settings without forms, and none that contain secrets", async () => {
+    const page = await browser.open("/settings/organization", { as: observer });
+    await page.getByText("Contact URL").waitFor();
+    expect(await page.getByRole("main").getByRole("textbox").count()).toBe(0);
+    await page.goto(`${browser.url}/settings/agents`);
+    await page.getByText("Hosts report their software").waitFor();
+    expect(await page.getByText("Agent options").count()).toBe(0);
+    for (const [id, action] of [
+      ["sign-in", "config:read_secrets"],
+      ["jobs", "jobs:trigger"],
+    ]) {
+      await page.goto(`${browser.url}/settings/${id}`);
+      await page.getByText(action!).waitFor();
+    }
+  });
+
+  it("list jobs and run one", async () => {
+    const page = await browser.open("/settings/jobs");
+    await listed(page, /jobs$/);
+    await expectAccessible(page, "jobs");
+    const [name] = (await rowsOf(page, "Jobs"))[0]!;
+    await page.getByRole("button", { name: `Run ${name}` }).click();
+    await page.getByText(`The job ${name} is started.`).waitFor();
   });
 });

@@ -12,11 +12,20 @@ interface Section {
 }
 
 export const sections = [
+  { id: "organization", name: "Organization", action: "config:read" },
+  { id: "sign-in", name: "Sign-in", action: "config:read_secrets", isGlobal: true },
   { id: "users", name: "Users", action: "users:list" },
   { id: "roles", name: "Roles", action: null },
   { id: "teams", name: "Teams", action: "teams:list" },
   { id: "enroll-secrets", name: "Enroll secrets", action: "enroll_secrets:read", isGlobal: true },
   { id: "tokens", name: "Tokens", action: null },
+  { id: "agents", name: "Agents", action: "config:read" },
+  { id: "host-expiry", name: "Host expiry", action: "config:read" },
+  { id: "activity-expiry", name: "Activity expiry", action: "config:read" },
+  { id: "gitops-mode", name: "GitOps mode", action: "config:read" },
+  { id: "webhooks", name: "Webhooks", action: "config:read" },
+  { id: "jobs", name: "Jobs", action: "jobs:trigger", isGlobal: true },
+  { id: "license", name: "License and health", action: "config:read" },
 ] as const satisfies readonly Section[];
 
 export type SectionId = (typeof sections)[number]["id"];

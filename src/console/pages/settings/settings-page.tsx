@@ -6,16 +6,28 @@ import { TokensSection } from "../accounts/tokens/tokens-section.tsx";
 import { RolesSection } from "../accounts/users/roles-section.tsx";
 import { UserItem } from "../accounts/users/user-item.tsx";
 import { UsersSection } from "../accounts/users/users-section.tsx";
+import { JobsSection } from "../platform/jobs/jobs-section.tsx";
+import { ConfigSection } from "./app-config/config-section.tsx";
 import { EnrollSecretsSection } from "./enroll-secrets/enroll-secrets-section.tsx";
+import { LicenseSection } from "./license/license-section.tsx";
 import { mayOpen, ownSections, type SectionId, sections } from "./sections.ts";
 import { TeamsSection } from "./teams/teams-section.tsx";
 
 const contents: Readonly<Record<SectionId, ComponentType>> = {
+  organization: () => <ConfigSection id="organization" />,
+  "sign-in": () => <ConfigSection id="sign-in" />,
   users: UsersSection,
   roles: RolesSection,
   teams: TeamsSection,
   "enroll-secrets": EnrollSecretsSection,
   tokens: TokensSection,
+  agents: () => <ConfigSection id="agents" />,
+  "host-expiry": () => <ConfigSection id="host-expiry" />,
+  "activity-expiry": () => <ConfigSection id="activity-expiry" />,
+  "gitops-mode": () => <ConfigSection id="gitops-mode" />,
+  webhooks: () => <ConfigSection id="webhooks" />,
+  jobs: JobsSection,
+  license: LicenseSection,
 };
 
 /** The pages of single objects, at `/settings/SECTION/ID`. */
