@@ -62,6 +62,7 @@ import { directoryApi } from "./hosts/directory.ts";
 import { hostActionsApi } from "./hosts/host-actions.ts";
 import { hostActivitiesApi } from "./hosts/host-activities.ts";
 import { labelsApi } from "./hosts/labels.ts";
+import { operationsApi } from "./hosts/operations.ts";
 import { scimApi } from "./hosts/scim.ts";
 import { hostDetailsApi } from "./inventory/host-details.ts";
 import { hostsApi } from "./inventory/hosts.ts";
@@ -121,6 +122,7 @@ const groups: Record<string, Record<string, AnyEndpoint>> = {
   "host-passwords": hostPasswordsApi,
   logo: logoApi,
   "host-activities": hostActivitiesApi,
+  operations: operationsApi,
   hosts: hostsApi,
   invites: invitesApi,
   jobs: jobsApi,

@@ -46,6 +46,7 @@ import { hostActivityRoutes } from "./hosts/activity-feed/host-routes.ts";
 import { activityRoutes } from "./hosts/activity-feed/routes.ts";
 import { directoryRoutes } from "./hosts/directory/routes.ts";
 import { hostActionRoutes } from "./hosts/host-actions/routes.ts";
+import { operationRoutes } from "./hosts/operations/routes.ts";
 import { scimRoutes } from "./hosts/scim/routes.ts";
 import { approvalRoutes } from "./inventory/approvals/routes.ts";
 import { hostDetailRoutes } from "./inventory/host-details/routes.ts";
@@ -79,6 +80,7 @@ const table: readonly Route[] = [
   ...androidEnterpriseRoutes,
   ...androidTurnOffRoutes,
   ...hostActivityRoutes,
+  ...operationRoutes,
   ...appConfigRoutes,
   ...configChangeRoutes,
   ...appleEnrollRoutes,

@@ -9,7 +9,7 @@ import type { AnyEndpoint } from "../../src/api/endpoint.ts";
 import { eq } from "../../src/server/platform/store/query.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines } from "../support/engines.ts";
-import { type MadeUser, makeHost, makePolicy, makeTeam, makeUser } from "../support/make.ts";
+import { type MadeUser, makeHost, makeOperation, makePolicy, makeTeam, makeUser } from "../support/make.ts";
 import { mayOnTeam, rules } from "./walker-rules.ts";
 
 const MISSING = 999_999;
@@ -17,7 +17,18 @@ const MISSING_UUID = "a00000000-0000-4000-8000-000000000000";
 type Id = number | string;
 const CANARY = "canary";
 
-type Kind = "user" | "host" | "team" | "query" | "policy" | "template" | "script" | "title" | "authority" | "profile";
+type Kind =
+  | "user"
+  | "host"
+  | "team"
+  | "query"
+  | "policy"
+  | "template"
+  | "script"
+  | "title"
+  | "authority"
+  | "profile"
+  | "operation";
 
 /** The kind of object of an id, by the name of its field. Other fields contain ids of objects without a team. */
 const kinds: Record<string, Kind> = {
@@ -50,6 +61,7 @@ const kindsOf: Record<string, Kind> = {
   "POST /queries/delete body.ids[]": "query",
   "POST /teams/:team_id/policies/delete body.ids[]": "policy",
   "DELETE /spec/certificates body.ids[]": "template",
+  "POST /operations/cancel body.ids[]": "operation",
   "GET /certificates query.team": "team",
 };
 /** Ids of objects without a team, or of something that is not an object here. */
@@ -96,6 +108,8 @@ async function make(world: World, kind: Exclude<Kind, "profile">, team: number, 
       const text = await t.store.scriptTexts.insert({ digest: sha256(name), content: `echo ${name}` });
       return (await t.store.scripts.insert({ ...at(world), team_id: team, name: `${name}.sh`, text_id: text.id })).id;
     }
+    case "operation":
+      return (await makeOperation(t, (await makeHost(t, { team_id: team })).id)).id;
     case "title":
       return makeOfferedTitle(world, team, name);
     case "authority":
@@ -176,6 +190,7 @@ const tables = {
   query: "queries",
   policy: "policies",
   template: "certificateTemplates",
+  operation: "operations",
   script: "scripts",
   title: "softwareTitles",
   authority: "certificateAuthorities",

@@ -1224,6 +1224,15 @@ export const targets: Record<string, Target> = {
   })),
   "DELETE /hosts/:id/device_mapping/idp": onHost("/device_mapping/idp"),
   "PUT /hosts/:id/device_mapping": onHost("/device_mapping", { email: "made@example.com" }),
+  "GET /operations": byTeamFilter("/operations"),
+  "GET /operations/:id": {
+    places,
+    call: async (world, place) => {
+      const id = place === "missing" ? MISSING : (await makeOperation(world.t, await hostAt(world, place))).id;
+      return { path: `/operations/${id}` };
+    },
+  },
+  "POST /operations/cancel": { ...plain("/operations/cancel", () => ({ ids: [MISSING] })), anywhere: true },
   "GET /hosts/:id/activities": onHost("/activities"),
   "GET /hosts/:id/activities/upcoming": onHost("/activities/upcoming"),
   "DELETE /hosts/:id/activities/upcoming/:activity_id": {

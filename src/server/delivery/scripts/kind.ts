@@ -5,7 +5,6 @@ import { endOperation } from "../../hosts/operations/queue.ts";
 import { requesterOf } from "../../hosts/operations/requester.ts";
 import type { ScriptResult } from "../../hosts/operations/tables.ts";
 import { type Entry, recordActivity } from "../../platform/activities/record.ts";
-import { badRequest } from "../../platform/core/errors.ts";
 import { byId } from "../../platform/core/maps.ts";
 import { eq, oneOf } from "../../platform/store/query.ts";
 import { endedInBatch } from "./batches/hosts.ts";
@@ -34,7 +33,6 @@ const view: OperationView = {
     }));
   },
   async cancel(inside, host, operation) {
-    if (operation.attempts > 0) throw badRequest("the script has started on the host and cannot be cancelled");
     const execution = await executionOf(inside.store, operation);
     await endOperation(inside, operation, { state: "cancelled", result: null });
     return cancelled(host, execution?.script_name ?? "");

@@ -10,7 +10,7 @@ import { badRequest } from "../../platform/core/errors.ts";
 import { and, eq, isNull, not, oneOf } from "../../platform/store/query.ts";
 import type { Installer } from "../../software/installers/hosts.ts";
 import { addInHouseInstall, endInHouseInstall } from "../store-apps/in-house.ts";
-import { cancelCommand, type InstallResult, STORE_LANE } from "../store-apps/installs.ts";
+import { appRefusals, cancelCommand, type InstallResult, STORE_LANE } from "../store-apps/installs.ts";
 import { cancelRun, endRun, installView, statusAfter } from "./kinds.ts";
 import { isPending, refreshStatus } from "./status.ts";
 
@@ -24,6 +24,7 @@ export const inHouseInstall: OperationKind<InstallResult> = {
   expires: false,
   view: {
     ...installView,
+    refusals: appRefusals,
     async cancel(inside, host, operation) {
       const { store } = inside;
       const [row, run] = [

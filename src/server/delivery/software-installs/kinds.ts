@@ -16,7 +16,6 @@ import type { ScriptResult } from "../../hosts/operations/tables.ts";
 import type { Entry } from "../../platform/activities/record.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { nobody } from "../../platform/core/context.ts";
-import { badRequest } from "../../platform/core/errors.ts";
 import { limit } from "../../platform/core/limits.ts";
 import { byId } from "../../platform/core/maps.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
@@ -49,10 +48,13 @@ export const installView: OperationView = {
       }),
     );
   },
+  refusals: async (_, operations) =>
+    operations.map(({ kind, attempts }) => {
+      const what = kind === softwareUninstall.name ? "uninstalling" : "installing";
+      return attempts > 0 ? `the host has started ${what} the software: it cannot be cancelled` : null;
+    }),
   async cancel(inside, host, operation) {
     const run = (await inside.store.softwareInstallRuns.get(operation.id))!;
-    const what = run.is_uninstall ? "uninstalling" : "installing";
-    if (operation.attempts > 0) throw badRequest(`the host has started ${what} the software: it cannot be cancelled`);
     return cancelRun(inside, host, run, operation);
   },
 };

@@ -5,7 +5,14 @@ import { commandOf } from "../../devices/commands/rows.ts";
 import type { HostRow } from "../../hosts/hosts/access.ts";
 import { inScope, labelsOfHost } from "../../hosts/labels/scope.ts";
 import { scopeOf } from "../../hosts/labels/targeting.ts";
-import type { Inside, Lane, OperationHost, OperationKind, OperationView } from "../../hosts/operations/kind.ts";
+import type {
+  CancelCandidate,
+  Inside,
+  Lane,
+  OperationHost,
+  OperationKind,
+  OperationView,
+} from "../../hosts/operations/kind.ts";
 import { addOperations, endOperation } from "../../hosts/operations/queue.ts";
 import { requesterOf } from "../../hosts/operations/requester.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
@@ -39,9 +46,17 @@ const view: OperationView = {
   async upcoming(store, host, operations) {
     const ids = operations.map(({ id }) => id);
     const rows = byId(await store.storeAppInstalls.getMany(ids));
-    const details = await Promise.all(ids.map((id) => detailsOf(store, host, rows.get(id)!, "pending")));
-    return details.map((each) => ({ type: "installed_app_store_app", details: each }));
+    const names = { host_id: host.id, host_display_name: host.display_name };
+    const details = await Promise.all(
+      ids.map((id) => {
+        const row = rows.get(id);
+        // The row of a cancelled installation is gone.
+        return row ? detailsOf(store, host, row, "pending") : { ...names, software_title: "" };
+      }),
+    );
+    return details.map((each) => ({ type: "installed_app_store_app", details: { ...each } }));
   },
+  refusals: (inside, operations) => appRefusals(inside, operations),
   async cancel(inside, host, operation) {
     const row = (await inside.store.storeAppInstalls.get(operation.id))!;
     const { software_title } = await detailsOf(inside.store, host, row);
@@ -59,15 +74,32 @@ const view: OperationView = {
   },
 };
 
-/** 400 if the device may have begun. */
+/** Why each of the installations cannot be cancelled; null: the device has not begun. */
+export async function appRefusals(
+  { store }: Pick<Inside, "store">,
+  operations: readonly CancelCandidate[],
+): Promise<readonly (string | null)[]> {
+  const rows = byId(await store.storeAppInstalls.getMany(operations.map(({ id }) => id)));
+  return Promise.all(
+    operations.map(async ({ id }) => {
+      const row = rows.get(id);
+      if (row?.step === "verify") return "the device is installing the app";
+      const command = row ? await commandOperation(store, row) : null;
+      return command !== null && command.attempts > 0 ? "the device has been asked to install the app" : null;
+    }),
+  );
+}
+
+/** Takes back the command for an installation that can be cancelled. */
 export async function cancelCommand(inside: Context, row: InstallRow): Promise<void> {
-  if (row.step === "verify") throw badRequest("the device is installing the app");
-  if (row.step !== "command") return;
-  const command = await commandOf(inside.store, row.host_id, row.command_uuid);
-  const operation = command && (await inside.store.operations.get(command.id));
-  if (!operation) return;
-  if (operation.attempts > 0) throw badRequest("the device has been asked to install the app");
-  await endOperation(inside, operation, { state: "cancelled", result: null });
+  const operation = await commandOperation(inside.store, row);
+  if (operation) await endOperation(inside, operation, { state: "cancelled", result: null });
+}
+
+/** The operation of the command that asks the device to install the app; null: it was not asked yet. */
+async function commandOperation(store: ServerTx, row: InstallRow) {
+  const command = row.step === "command" ? await commandOf(store, row.host_id, row.command_uuid) : null;
+  return command && store.operations.get(command.id);
 }
 
 export const storeAppInstall: OperationKind<InstallResult> = {

@@ -1,7 +1,7 @@
 // Commands that wait: how users see them among what is upcoming on a host, and how they cancel them.
 
 import { hostFor } from "../../hosts/hosts/access.ts";
-import type { Operation, OperationHost, OperationView } from "../../hosts/operations/kind.ts";
+import type { CancelCandidate, Operation, OperationHost, OperationView } from "../../hosts/operations/kind.ts";
 import { endOperation, operationLock } from "../../hosts/operations/queue.ts";
 import type { Entry } from "../../platform/activities/record.ts";
 import { recordEntries } from "../../platform/activities/record.ts";
@@ -32,17 +32,25 @@ export const commandView: OperationView = {
       },
     }));
   },
+  refusals: async (inside, operations) => {
+    const ids = operations.map(({ id }) => id);
+    const commands = byId(await inside.store.mdmCommands.pick(["id", "request_type"], { where: oneOf("id", ids) }));
+    return operations.map((operation) => refusalOf(inside, operation, commands.get(operation.id)?.request_type ?? ""));
+  },
   cancel: cancelWaiting,
 };
 
-async function cancelWaiting(inside: Context, host: OperationHost, operation: Operation): Promise<Entry> {
-  const { store } = inside;
-  const { cancellable } = platformOfLane(inside, operation.lane);
-  const type = (await store.mdmCommands.get(operation.id))?.request_type ?? "";
+function refusalOf(ctx: Pick<Context, "extensions">, operation: CancelCandidate, type: string): string | null {
+  const { cancellable } = platformOfLane(ctx, operation.lane);
   if (!cancellable.includes(type))
-    throw badRequest(`commands of the type ${type} cannot be cancelled, only ${cancellable.join(", ")}`);
-  if (operation.state !== "queued" || operation.attempts > 0)
-    throw badRequest(`the device has received the ${type} already: it cannot be cancelled any more`);
+    return `commands of the type ${type} cannot be cancelled, only ${cancellable.join(", ")}`;
+  return operation.state !== "queued" || operation.attempts > 0
+    ? `the device has received the ${type} already: it cannot be cancelled any more`
+    : null;
+}
+
+async function cancelWaiting(inside: Context, host: OperationHost, operation: Operation): Promise<Entry> {
+  const type = (await inside.store.mdmCommands.get(operation.id))?.request_type ?? "";
   await endOperation(inside, operation, { state: "cancelled", result: null });
   return {
     type: "canceled_mdm_command",
@@ -58,6 +66,8 @@ export async function cancelCommand(ctx: Context, hostId: number, uuid: string):
     const command = await commandOf(store, host.id, uuid);
     const operation = command && (await store.operations.get(command.id));
     if (!operation) throw notFound("command", uuid);
+    const refusal = refusalOf(inside, operation, command.request_type);
+    if (refusal !== null) throw badRequest(refusal);
     await recordEntries(inside, [await cancelWaiting(inside, host, operation)], { hostId: host.id });
   }, operationLock(host.id));
 }

@@ -1,6 +1,7 @@
 // Checks that the hosts a call selects are the hosts that its caller has seen.
 import { SelectionHeaders } from "../../../api/hosts/selection.ts";
 import { type Selection, selectionHeaders, selectionOf } from "../../../api/hosts/selection-digest.ts";
+import { plural } from "../../../text/plural.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { badRequest, preconditionRequired, selectionMoved } from "../../platform/core/errors.ts";
 
@@ -28,18 +29,20 @@ export function expectedSelection({ headers, settings, user }: Context): Expecte
   };
 }
 
-const hosts = (count: number) => `${count} ${count === 1 ? "host" : "hosts"}`;
-
 export const isGiven = ({ count, digest }: ExpectedSelection): boolean => count !== undefined || digest !== undefined;
 
-/** 409 unless the selected hosts are the expected ones. */
-export async function checkSelection(expected: ExpectedSelection, ids: readonly number[]): Promise<void> {
+/** 409 unless the selected hosts, or other things of this noun, are the expected ones. */
+export async function checkSelection(
+  expected: ExpectedSelection,
+  ids: readonly number[],
+  noun: "host" | "operation" = "host",
+): Promise<void> {
   const { count, digest } = expected;
   if (count !== undefined && count !== ids.length)
-    throw selectionMoved(selectionHeaders.count, hosts(count), String(ids.length));
+    throw selectionMoved(selectionHeaders.count, plural(count, noun), String(ids.length));
   if (digest === undefined) return;
   const current = await selectionOf(ids);
   if (current.digest === digest) return;
-  const expectedText = count === undefined ? `the hosts with digest ${digest}` : hosts(count);
+  const expectedText = count === undefined ? `the ${noun}s with digest ${digest}` : plural(count, noun);
   throw selectionMoved(selectionHeaders.digest, expectedText, `${current.count} that are not the same`);
 }

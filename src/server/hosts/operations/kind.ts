@@ -70,7 +70,15 @@ export interface OperationView {
   /** Type and details of each of the operations, in their order. */
   upcoming(store: ServerTx, host: OperationHost, operations: readonly OpenOperation[]): Promise<OperationActivity[]>;
   /**
-   * Ends the operation in the caller's transaction, under the lock of its host. Throws a 400 if it cannot be cancelled.
+   * Why each of these open operations cannot be cancelled; null: it can. Default: a host that was sent one has begun, if
+   * the kind does not allow it to be cancelled then.
+   */
+  refusals?(
+    inside: Pick<Inside, "store" | "extensions">,
+    operations: readonly CancelCandidate[],
+  ): Promise<readonly (string | null)[]>;
+  /**
+   * Ends an operation that `refusals` allows to be cancelled, in the caller's transaction, under the lock of its host.
    * Returns the activity that records it.
    */
   cancel(inside: Context, host: OperationHost, operation: Operation): Promise<Entry>;
@@ -85,6 +93,9 @@ export type OpenOperation = Pick<
   Operation,
   "id" | "created_at" | "uuid" | "host_id" | "kind" | "priority" | "user_id" | "state"
 >;
+
+/** What decides whether an operation can be cancelled. */
+export type CancelCandidate = Pick<Operation, "id" | "host_id" | "kind" | "lane" | "state" | "attempts">;
 
 /** What a kind may use in the transaction. The user is the server itself. */
 export type Inside = Pick<Context, "store" | "clock" | "extensions" | "user" | "running">;

@@ -29,7 +29,7 @@ export const operations = table(
     /** The id by which hosts and the API name it. */
     uuid: text().unique(),
     host_id: ref("hosts"),
-    kind: text(),
+    kind: text().index(),
     /** The queue of the host that it is in (`Lane`). */
     lane: text().default("host"),
     /** The operation of a host with the lowest number comes first, then the oldest. */
@@ -39,7 +39,7 @@ export const operations = table(
     content_id: ref("operation_contents").nullable().onDelete("restrict"),
     /** Seconds that the host has for it. */
     timeout: int(),
-    state: text<"queued" | "sent" | "answered" | "failed" | "cancelled" | "expired">().default("queued"),
+    state: text<"queued" | "sent" | "answered" | "failed" | "cancelled" | "expired">().default("queued").index(),
     /** How often it was sent. */
     attempts: int().default(0),
     sent_at: time().nullable(),

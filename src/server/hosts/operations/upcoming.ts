@@ -14,6 +14,7 @@ import {
   operationKind,
 } from "./kind.ts";
 import { endOperation, isOpen, openOperations, operationLock } from "./queue.ts";
+import { refusalsOf } from "./refusals.ts";
 
 /** In order of execution. Each way to reach the host has an order of its own. */
 export async function upcomingOf(
@@ -45,7 +46,7 @@ export async function upcomingOf(
   });
 }
 
-async function asSeen(
+export async function asSeen(
   ctx: Pick<Context, "store" | "extensions">,
   host: OperationHost,
   open: readonly OpenOperation[],
@@ -90,16 +91,21 @@ export async function cancelOperation(ctx: Context, host: OperationHost, uuid: s
     });
     const kind = operation && operationKind(ctx, operation.kind);
     if (!operation || !kind || kind.isHidden) throw notFound("upcoming activity", uuid);
-    const cancel = kind.view?.cancel ?? cancelScript;
-    await recordEntries(inside, [await cancel(inside, host, operation)], { hostId: host.id });
+    const refusal = (await refusalsOf(inside, [operation])).get(operation.id);
+    if (typeof refusal === "string") throw badRequest(refusal);
+    await cancelAllowed(inside, host, operation);
   }, operationLock(host.id));
+}
+
+/** Cancels an operation that can be cancelled, in the caller's transaction, under the lock of its host. */
+export async function cancelAllowed(inside: Context, host: OperationHost, operation: Operation): Promise<void> {
+  const cancel = operationKind(inside, operation.kind).view?.cancel ?? cancelScript;
+  await recordEntries(inside, [await cancel(inside, host, operation)], { hostId: host.id });
 }
 
 /** Cancels an operation that has not begun, and records it under the title of its kind. */
 export async function cancelScript(inside: Context, host: OperationHost, operation: Operation): Promise<Entry> {
   const kind = operationKind(inside, operation.kind);
-  if (operation.attempts > 0 && !kind.isCancellableOnceSent)
-    throw badRequest(`the ${kind.title} has started on the host and cannot be cancelled`);
   await endOperation(inside, operation, { state: "cancelled", result: null });
   return {
     type: "canceled_run_script",

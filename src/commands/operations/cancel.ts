@@ -1,0 +1,87 @@
+import * as Args from "@oclif/core/args";
+import * as Flags from "@oclif/core/flags";
+import { type HostOperation, operationsApi } from "../../api/hosts/operations.ts";
+import { ClientCommand } from "../../cli/client-command.ts";
+import { CliError, usage } from "../../cli/errors.ts";
+import { dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
+import { queryOf } from "../../cli/query-flags.ts";
+import { asShown, selectionOfHosts } from "../../cli/selection.ts";
+import { operationFlags } from "../../cli/topics/operations.ts";
+import { plural } from "../../text/plural.ts";
+import { printable } from "../../text/printable.ts";
+
+export default class OperationsCancel extends ClientCommand {
+  static override summary = "Cancel operations that hosts have not begun.";
+  static override destructive = true;
+  static override description =
+    "Operations are given by id, or selected by filters: at most 1000. Asks y or N for one. For several, you must type their number or " +
+    "give --confirm NUMBER. Nothing is cancelled if the selection has changed in the meantime (exit code 5). Those that cannot be " +
+    "cancelled are reported with the reason (exit code 1).";
+  static override endpoints = [operationsApi.cancel];
+  static override strict = false;
+  static override args = { operations: Args.string({ description: "ids, as `svc operations list` shows them" }) };
+  static override flags = {
+    ...operationFlags,
+    ...teamFlag,
+    confirm: Flags.string({ summary: "Number of operations that will be cancelled." }),
+    ...yesFlag,
+    ...dryRunFlag,
+  };
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> 1 --yes",
+    "<%= config.bin %> <%= command.id %> --kind software_install --team Workstations --confirm 12",
+  ];
+
+  async run() {
+    const { argv, flags } = await this.parse(OperationsCancel);
+    const filters = queryOf(operationsApi.list, flags, await this.teamFilter(flags.team));
+    const hasFilters = Object.keys(filters).length > 0;
+    if (argv.length > 0 === hasFilters)
+      throw usage("which operations?", "Give either ids of operations or filters, such as --kind or --team.");
+    const selected = hasFilters ? await this.#matching(filters) : await this.#named(argv.map(String));
+    const count = selected.length;
+    if (count === 0) {
+      await this.report("no operations match these filters", { cancelled: [], not_cancelled: [] });
+      return;
+    }
+    const what = count === 1 ? nameOf(selected[0]!) : plural(count, "operation");
+    if (flags["dry-run"]) this.trying(`cancel ${what}`, selected);
+    if (count === 1 && flags.confirm === undefined) await this.confirm(`Cancel ${what}?`);
+    else await this.confirmTyped(`Cancel ${what}?`, String(count));
+
+    const body = { ids: selected.map(({ id }) => id) };
+    const reply = await asShown(await selectionOfHosts(selected), (options) =>
+      this.call(operationsApi.cancel, { body }, options),
+    );
+    const { cancelled, not_cancelled } = reply;
+    await this.report(`cancelled ${cancelled.length} of ${plural(count, "operation")}`, reply);
+    const [first] = not_cancelled;
+    if (first)
+      throw new CliError(
+        "failed",
+        `${plural(not_cancelled.length, "operation")} could not be cancelled`,
+        `${first.id}: ${printable(first.reason)}`,
+      );
+  }
+
+  async #matching(filters: Record<string, unknown>): Promise<HostOperation[]> {
+    this.common.all = true;
+    const query = { state: "queued,sent", ...filters };
+    const operations = await this.rows(operationsApi.list, { query }, "operations");
+    if (operations.length > 1000)
+      throw usage(`${operations.length} operations match, and at most 1000 are cancelled at once`, "Add filters.");
+    return operations;
+  }
+
+  async #named(ids: readonly string[]): Promise<HostOperation[]> {
+    const operations = new Map<number, HostOperation>();
+    for (const id of ids) {
+      const { operation } = await this.call(operationsApi.get, { params: { id } });
+      operations.set(operation.id, operation);
+    }
+    return [...operations.values()];
+  }
+}
+
+const nameOf = ({ kind, detail, host }: HostOperation): string =>
+  `${printable(detail || kind)} on ${printable(host.display_name)}`;
