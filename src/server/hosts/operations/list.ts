@@ -34,7 +34,7 @@ export async function getOperation(ctx: Context, id: number): Promise<HostOperat
   return operation;
 }
 
-/** Those whose host is deleted meanwhile are left out. */
+/** Operations as the API shows them, without those whose host is deleted meanwhile. */
 async function operationsOnWire(ctx: Context, rows: readonly Operation[]): Promise<HostOperation[]> {
   const { store } = ctx;
   const hostIds = [...new Set(rows.map(({ host_id }) => host_id))];
