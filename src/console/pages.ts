@@ -11,8 +11,10 @@ const settings: Load = () => import("./pages/settings/settings-page.tsx");
 const loads: Readonly<Record<RouteName, Load>> = {
   dashboard: () => import("./pages/inventory/dashboard/dashboard-page.tsx"),
   hosts: () => import("./pages/inventory/hosts/hosts-page.tsx"),
+  addHosts: () => import("./pages/delivery/new-hosts/add-hosts-page.tsx"),
   host,
   hostTab: host,
+  labels: () => import("./pages/hosts/labels/labels-page.tsx"),
   software: () => import("./pages/software/software/software-page.tsx"),
   softwareTitle: () => import("./pages/software/software/title-page.tsx"),
   vulnerability: () => import("./pages/software/vulnerabilities/vulnerability-page.tsx"),

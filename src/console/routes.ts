@@ -2,8 +2,10 @@
 export const routes = {
   dashboard: "/",
   hosts: "/hosts",
+  addHosts: "/hosts/new",
   host: "/hosts/:id",
   hostTab: "/hosts/:id/:tab",
+  labels: "/labels",
   software: "/software",
   softwareTitle: "/software/titles/:id",
   vulnerability: "/vulnerabilities/:cve",

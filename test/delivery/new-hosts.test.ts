@@ -11,12 +11,11 @@ import { enrollTokenCleanup } from "../../src/server/settings/enroll-secrets/cle
 import { findEnrollSecrets } from "../../src/server/settings/enroll-secrets/service.ts";
 import { tables } from "../../src/server/tables.ts";
 import { powershellWord, shellWord } from "../../src/text/shell.ts";
-import { errorOf, makeTeam, makeUser, PASSWORD } from "../support/accounts.ts";
+import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { needAgentFile } from "../support/agent-file.ts";
-import { ADMIN, startApp, type TestApp } from "../support/app.ts";
+import { startApp, type TestApp } from "../support/app.ts";
 import { bothEngines, rulesEngines, testCipher } from "../support/engines.ts";
 import { agentCall } from "../support/managed.ts";
-import { WebVisitor } from "../support/web.ts";
 
 const HOUR = 3_600_000;
 
@@ -207,50 +206,5 @@ describe("commands for new hosts", () => {
       );
       expect(windows).toContain(`-ServerUrl ${powershellWord(url)} -Token '-token'`);
     }
-  });
-});
-
-describe("the page for new hosts", () => {
-  const visit = async (t: TestApp, email: string, password: string) => {
-    const visitor = new WebVisitor(t);
-    await visitor.signIn(email, password);
-    return visitor;
-  };
-
-  it("shows the commands with a new token, for the teams of the viewer", async () => {
-    const t = await startApp();
-    await t.patch("/config", { server_settings: { server_url: "https://svc.example.com" } });
-    const alpha = await makeTeam(t, "<b>Alpha</b>");
-    await makeTeam(t, "Beta");
-    const admin = await visit(t, ADMIN.email, ADMIN.password);
-    const hosts = await admin.get("/hosts");
-    expect(hosts.text).toContain('href="/add-hosts"');
-    const form = await admin.get("/add-hosts");
-    expect(form.text).toContain("&lt;b&gt;Alpha&lt;/b&gt;");
-    expect(form.text).toContain(">The agent proves which host it is</label>");
-    expect(await t.store.enrollTokens.count()).toBe(0);
-    const { text, status } = await admin.post("/add-hosts", { team_id: String(alpha), expires_in: "1h" });
-    expect(status).toBe(200);
-    const [, token] = /--token ([\w-]+)<\/code>/.exec(text)!;
-    expect(text).toContain("curl -fsSL https://svc.example.com/enroll/enroll.sh | sh");
-    expect(await enroll(t, token!)).toEqual([200, alpha]);
-    expect((await admin.post("/add-hosts", { team_id: "x", expires_in: "1h" })).text).toContain("Select a team.");
-    expect((await admin.post("/add-hosts", { team_id: "0", expires_in: "9d" })).status).toBe(422);
-  });
-
-  it("is not for those who may not read enroll secrets", async () => {
-    const t = await startApp();
-    const alpha = await makeTeam(t, "Alpha");
-    await makeTeam(t, "Beta");
-    const observer = await makeUser(t, "observer", { api_only: false });
-    const there = await visit(t, observer.user.email, PASSWORD);
-    expect((await there.get("/hosts")).text).not.toContain("/add-hosts");
-    expect((await there.get("/add-hosts")).status).toBe(403);
-    expect((await there.post("/add-hosts", { team_id: "0", expires_in: "1h" })).status).toBe(403);
-    const maintainer = await makeUser(t, { [alpha]: "maintainer" }, { api_only: false });
-    const own = await visit(t, maintainer.user.email, PASSWORD);
-    expect((await own.get("/add-hosts")).text).not.toContain("Beta");
-    expect((await own.post("/add-hosts", { team_id: "0", expires_in: "1h" })).status).toBe(403);
-    expect((await own.post("/add-hosts", { team_id: String(alpha), expires_in: "1h" })).status).toBe(200);
   });
 });

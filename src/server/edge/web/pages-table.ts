@@ -8,7 +8,6 @@ import { DIRECTORY_TERMS_PAGE, SIGN_IN_PAGE, TERMS_PAGE } from "../../devices/wi
 import { consolePages } from "./console/shell.ts";
 import type { Page } from "./page.ts";
 import { accessErrorPage, bypassOnDevice, remediationPage } from "./pages/access-pages.ts";
-import { ADD_HOSTS, addHostsPage, makeEnrollCommands } from "./pages/add-hosts-page.ts";
 import { cliPages } from "./pages/cli-page.ts";
 import { devicePage, refetchDevice } from "./pages/device-page.ts";
 import { startDeviceSso } from "./pages/device-sign-in.ts";
@@ -35,8 +34,6 @@ const deviceForm = { method: "POST", access: "open", form: "/device/:token" } as
 
 export const webPages: readonly Page[] = [
   ...consolePages,
-  { method: "GET", path: ADD_HOSTS, access: "user", part: "/hosts", answer: addHostsPage },
-  { method: "POST", path: ADD_HOSTS, access: "user", part: "/hosts", form: ADD_HOSTS, answer: makeEnrollCommands },
   { method: "GET", path: SETUP_PAGE, access: "open", answer: openSetupPage },
   { method: "POST", path: SETUP_PAGE, access: "open", answer: createFirstAdminPage },
   { method: "GET", path: "/login", purpose: "sign-in", access: "open", answer: loginPage },

@@ -59,7 +59,11 @@ export function HostsCard(): ReactElement {
 const NoHosts = (): ReactElement => (
   <p>
     No host has enrolled yet.{" "}
-    {maySomewhere("enroll_secrets:read") ? <a href="/hosts/new">Add hosts</a> : "Ask an administrator to add hosts."}
+    {maySomewhere("enroll_secrets:read") ? (
+      <PageLink href="/hosts/new">Add hosts</PageLink>
+    ) : (
+      "Ask an administrator to add hosts."
+    )}
   </p>
 );
 

@@ -1,6 +1,7 @@
 import { type ReactElement, useMemo, useRef, useState } from "react";
 import type { Host } from "../../../../api/hosts/host.ts";
 import { hostsApi } from "../../../../api/inventory/hosts.ts";
+import { notifyFailed } from "../../../frame/notices.tsx";
 import { PageLink } from "../../../frame/page-link.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { ListPage } from "../../../parts/list/list-page.tsx";
@@ -44,14 +45,18 @@ export default function HostsPage(): ReactElement {
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const go = useGo();
   const showLiveQuery = useRef<(selection: HostSelection) => void>(() => {});
-  showLiveQuery.current = (selection) => go("/queries/live/new", targetsOf(selection));
+  showLiveQuery.current = (selection) => {
+    const targets = targetsOf(selection);
+    if (targets !== null) go("/queries/live/new", targets);
+    else notifyFailed(new Error("Live queries do not take these filters. Write them as a selector, or select rows."));
+  };
   const withActions = useMemo(
     () => ({ ...definition, actions: selectionActions(setDialog, (selection) => showLiveQuery.current(selection)) }),
     [],
   );
   return (
     <>
-      <ListPage definition={withActions} actions={<AddHosts />}>
+      <ListPage definition={withActions} actions={<HostButtons />}>
         <Facets definition={definition} />
       </ListPage>
       {dialog !== null && <SelectionDialog {...dialog} onClose={() => setDialog(null)} />}
@@ -59,9 +64,13 @@ export default function HostsPage(): ReactElement {
   );
 }
 
-const AddHosts = () =>
-  maySomewhere("enroll_secrets:read") && (
-    <PageLink className="button" href="/hosts/new">
-      Add hosts
-    </PageLink>
-  );
+const HostButtons = () => (
+  <>
+    <PageLink href="/labels">Labels</PageLink>
+    {maySomewhere("enroll_secrets:read") && (
+      <PageLink className="button" href="/hosts/new">
+        Add hosts
+      </PageLink>
+    )}
+  </>
+);

@@ -24,6 +24,11 @@ export function selectionActions(
   return actions.filter((action) => action !== false);
 }
 
-/** The selected hosts as parameters of the page of live queries. */
-export const targetsOf = (selection: HostSelection): UrlChange =>
-  selection.kind === "rows" ? { host_id: selection.rows.map(({ id }) => id).join(",") } : selection.filters;
+/** The filters that the page of live queries takes. With others it would query more hosts than are selected. */
+const targetFilters = ["where", "team_id"];
+
+/** The selected hosts as parameters of the page of live queries. Null: it cannot select them. */
+export function targetsOf(selection: HostSelection): UrlChange | null {
+  if (selection.kind === "rows") return { host_id: selection.rows.map(({ id }) => id).join(",") };
+  return Object.keys(selection.filters).every((name) => targetFilters.includes(name)) ? selection.filters : null;
+}
