@@ -164,7 +164,5 @@ export function size(bytes: number): string {
 
 export const NO_VULNERABILITY_DATA =
   "Vulnerability data was never imported, so nothing is known about vulnerabilities.";
-/** For those who can change the server. */
-export const SET_DATA_URL = "Set vulnerability_data_url on the server.";
 
 export const PASSWORD_RULE = "12 to 48 characters, with a digit and a symbol";
