@@ -2,6 +2,7 @@ import type { ReactElement } from "react";
 import { Page } from "../../../frame/page.tsx";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { isPremium, maySomewhere, session } from "../../../session.ts";
+import { useTeamId } from "../../../url.ts";
 import { ActivityCard } from "./activity-card.tsx";
 import { ApprovalsCard } from "./approvals-card.tsx";
 import { HostsCard } from "./hosts-card.tsx";
@@ -12,6 +13,8 @@ import { OsVersionsCard, VulnerabilitiesCard } from "./software-cards.tsx";
 /** What there is and what needs doing. Every figure opens its list. */
 export default function DashboardPage(): ReactElement {
   const seesHosts = maySomewhere("hosts:list");
+  // The summary of profiles is that of one team, or of the hosts without one.
+  const hasTeam = useTeamId() !== null || session.data.user.global_role !== null;
   return (
     <Page title="Dashboard">
       {!seesHosts && (
@@ -24,7 +27,7 @@ export default function DashboardPage(): ReactElement {
         {isPremium() && <ApprovalsCard />}
         {maySomewhere("policies:list") && <PoliciesCard />}
         {maySomewhere("mdm:read") && <ManagementCard />}
-        {maySomewhere("mdm:read") && <ProfilesCard />}
+        {hasTeam && maySomewhere("mdm:read") && <ProfilesCard />}
         {maySomewhere("software:list") && <VulnerabilitiesCard />}
         {maySomewhere("software:list") && <OsVersionsCard />}
       </div>
