@@ -14,7 +14,7 @@ export interface Session {
 }
 
 /** One open transaction. */
-class Transaction implements Session {
+export class Transaction implements Session {
   readonly change = new Change();
   readonly messages: (readonly [channel: string, payload: string])[] = [];
   /** Why the transaction cannot continue. */

@@ -1,5 +1,6 @@
 import type { PolicySpec } from "../../../../../api/checks/policies.ts";
 import { policyPlatforms } from "../../../../../api/checks/policies.ts";
+import type { ThingKey } from "../../../../../api/edge/configuration.ts";
 import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
 import { type Place, type PolicyRow, placeOf } from "../../../../checks/policies/applies.ts";
 import { type ReportedPolicies, setReported } from "../../../../checks/policies/automations.ts";
@@ -8,7 +9,6 @@ import { patchColumns } from "../../../../checks/policies/patch.ts";
 import type { Columns } from "../../../../checks/policies/rules.ts";
 import { dropResults, removePolicies, settleResults } from "../../../../checks/policies/service.ts";
 import {
-  type ChangedPolicy,
   insertPolicies,
   type NewPolicy,
   type PolicyChange,
@@ -38,71 +38,106 @@ export async function writePolicies(
 ): Promise<void> {
   if (steps.length + gone.length === 0) return;
   const { ctx } = work;
-  const labels = await labelsByName(ctx);
-  const teams = new Map(work.shared.teams.map(({ id, name }) => [id, name]));
-  const shared = new Map(
-    existing.policies.map((row) => [keyOf({ kind: KIND, owner: ownerOf(row, teams), name: row.name }), row]),
-  );
-  const wasReported = reportedPolicies(work.shared);
-  const reported = new Reporting(work);
-  const offered = new OfferedSoftware(work);
-  const automationsOf = async (owner: string | null, desired: DesiredPolicy, before?: PolicyRow) => {
-    const { install_software: software } = desired;
-    const { team_id } = placeNamed(work, owner);
-    return {
-      script_id: await scriptOf(work, owner, desired),
-      resend_profile_uuid: await profileOf(work, owner, desired),
-      software_title_id: software === true ? null : await offered.titleOf(team_id, software),
-      ...(await ofPatch(work, owner, desired, before)),
-    };
-  };
-
-  const fresh: NewPolicy[] = [];
-  for await (const { owner, desired, ...step } of inTurns(creating(steps))) {
-    const { ids, automations } = await locating({ owner, ...step }, async () => ({
-      ids: idsOf(desired, labels),
-      automations: await automationsOf(owner, desired),
-    }));
-    const columns: Columns = { ...desired.columns, catalogue_app_id: null, ...automations };
-    fresh.push({ place: placeNamed(work, owner), columns, labels: { ids, rule: desired.labels.rule } });
-  }
-  const rows = await insertPolicies(ctx, fresh);
-  for (const [i, step] of creating(steps).entries())
-    if (step.desired.isReported) reported.say(step.owner, true, rows[i]!.id);
-
-  const changed: Step<DesiredPolicy>[] = [];
-  const changes: PolicyChange[] = [];
-  for await (const step of inTurns(updating(steps))) {
-    if (!differs(work, step, desiredPolicyValue(step.desired))) continue;
-    changed.push(step);
-    const before = shared.get(keyOf(step))!;
-    const { isReported } = step.desired;
-    if (wasReported(before) !== isReported) reported.say(step.owner, isReported, before.id);
-    const change = await locating(step, async () =>
-      changeOf(existing, before, step.desired, labels, await automationsOf(step.owner, step.desired, before)),
-    );
-    if (change) changes.push(change);
-  }
-  const settled = await updatePolicies(ctx, changes);
-  later(work, settled);
-
+  const writing = new PolicyWriting(work, existing, await labelsByName(ctx));
+  const created = creating(steps);
+  await writing.create(created);
+  const changed = await writing.update(updating(steps));
   // Policies of deleted teams are deleted together with the team.
-  const leaving = gone.filter(({ owner }) => owner === null || !work.leaving.has(owner));
-  const leavingRows = leaving.map((policy) => shared.get(keyOf(policy))!);
-  for (const [i, { owner }] of leaving.entries()) reported.say(owner, false, leavingRows[i]!.id);
-  await removePolicies(ctx, leavingRows, ({ team_id }) => (team_id === null ? null : (teams.get(team_id) ?? null)));
-  const results = leavingRows.map(({ result_id }) => result_id);
-  work.later.push((outside) => dropResults(outside, results));
+  await writing.remove(gone.filter(({ owner }) => owner === null || !work.leaving.has(owner)));
 
-  await setReported(ctx, reported.all());
-  const applied = [...creating(steps), ...changed];
+  await setReported(ctx, writing.reported.all());
+  const applied = [...created, ...changed];
   if (applied.length > 0) await recordActivity(ctx, "applied_spec_policy", pathOfType(applied));
   await ctx.store.notify(channels.policies, "");
   count(work, [...applied, ...gone]);
 }
 
-function later(work: Work, settled: readonly ChangedPolicy[]): void {
-  if (settled.length > 0) work.later.push((outside) => settleResults(outside, settled));
+type PolicyStep = Step<DesiredPolicy>;
+
+class PolicyWriting {
+  readonly reported: Reporting;
+  readonly #work: Work;
+  readonly #existing: PolicyRows;
+  readonly #labels: ReadonlyMap<string, NamedLabel>;
+  readonly #offered: OfferedSoftware;
+  readonly #teams: ReadonlyMap<number, string>;
+  readonly #rowsByKey: ReadonlyMap<string, PolicyRow>;
+
+  constructor(work: Work, existing: PolicyRows, labels: ReadonlyMap<string, NamedLabel>) {
+    this.reported = new Reporting(work);
+    this.#work = work;
+    this.#existing = existing;
+    this.#labels = labels;
+    this.#offered = new OfferedSoftware(work);
+    this.#teams = new Map(work.shared.teams.map(({ id, name }) => [id, name]));
+    this.#rowsByKey = new Map(
+      existing.policies.map((row) => [keyOf({ kind: KIND, owner: ownerOf(row, this.#teams), name: row.name }), row]),
+    );
+  }
+
+  async create(steps: readonly PolicyStep[]): Promise<void> {
+    const fresh: NewPolicy[] = [];
+    for await (const step of inTurns(steps)) {
+      const { owner, desired } = step;
+      const { ids, automations } = await locating(step, async () => ({
+        ids: idsOf(desired, this.#labels),
+        automations: await this.#automationsOf(owner, desired),
+      }));
+      const columns: Columns = { ...desired.columns, catalogue_app_id: null, ...automations };
+      fresh.push({ place: placeNamed(this.#work, owner), columns, labels: { ids, rule: desired.labels.rule } });
+    }
+    const rows = await insertPolicies(this.#work.ctx, fresh);
+    for (const [i, { owner, desired }] of steps.entries())
+      if (desired.isReported) this.reported.say(owner, true, rows[i]!.id);
+  }
+
+  /** Returns the steps that change something. */
+  async update(steps: readonly PolicyStep[]): Promise<PolicyStep[]> {
+    const work = this.#work;
+    const wasReported = reportedPolicies(work.shared);
+    const changed: PolicyStep[] = [];
+    const changes: PolicyChange[] = [];
+    for await (const step of inTurns(steps)) {
+      const { owner, desired } = step;
+      if (!differs(work, step, desiredPolicyValue(desired))) continue;
+      changed.push(step);
+      const before = this.#rowOf(step);
+      if (wasReported(before) !== desired.isReported) this.reported.say(owner, desired.isReported, before.id);
+      const change = await locating(step, async () => {
+        const automations = await this.#automationsOf(owner, desired, before);
+        return changeOf(this.#existing, before, desired, this.#labels, automations);
+      });
+      if (change) changes.push(change);
+    }
+    const settled = await updatePolicies(work.ctx, changes);
+    if (settled.length > 0) work.later.push((outside) => settleResults(outside, settled));
+    return changed;
+  }
+
+  async remove(policies: readonly ThingKey[]): Promise<void> {
+    const rows = policies.map((policy) => this.#rowOf(policy));
+    for (const [i, { owner }] of policies.entries()) this.reported.say(owner, false, rows[i]!.id);
+    const teamOf = ({ team_id }: PolicyRow) => (team_id === null ? null : (this.#teams.get(team_id) ?? null));
+    await removePolicies(this.#work.ctx, rows, teamOf);
+    const results = rows.map(({ result_id }) => result_id);
+    this.#work.later.push((outside) => dropResults(outside, results));
+  }
+
+  #rowOf(key: ThingKey): PolicyRow {
+    return this.#rowsByKey.get(keyOf(key))!;
+  }
+
+  async #automationsOf(owner: string | null, desired: DesiredPolicy, before?: PolicyRow) {
+    const work = this.#work;
+    const { install_software: software } = desired;
+    const { team_id } = placeNamed(work, owner);
+    return {
+      script_id: await scriptOf(work, owner, desired),
+      resend_profile_uuid: await profileOf(work, owner, desired),
+      software_title_id: software === true ? null : await this.#offered.titleOf(team_id, software),
+      ...(await ofPatch(work, owner, desired, before)),
+    };
+  }
 }
 
 const idsOf = ({ labels: { names, rule } }: DesiredPolicy, labels: ReadonlyMap<string, NamedLabel>): number[] =>
