@@ -42,7 +42,8 @@ export function usePath(): (path: string, query?: UrlChange) => string {
   const teamId = useTeamId();
   return (path, query = {}) => {
     const [place = "", ownQuery = ""] = path.split("?");
-    const search = changed(new URLSearchParams(ownQuery), { team_id: teamId, ...query }).toString();
+    const own = new URLSearchParams(ownQuery);
+    const search = changed(own, { ...(own.has("team_id") ? {} : { team_id: teamId }), ...query }).toString();
     return search === "" ? place : `${place}?${search}`;
   };
 }

@@ -96,6 +96,11 @@ describe.skipIf(chromium === null)("the hosts of the console", () => {
     await page.getByRole("combobox", { name: "Search" }).fill("hos");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Search" }).waitFor({ state: "detached" });
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Search" }).fill("ada-m");
+    await page.getByRole("option", { name: /^ada-mac/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "ada-mac" }).waitFor();
   });
 
   it("show as command, columns and CSV what the list shows", async () => {
