@@ -42,8 +42,11 @@ export function usePath(): (path: string, query?: UrlChange) => string {
   const teamId = useTeamId();
   return (path, query = {}) => {
     const [place = "", ownQuery = ""] = path.split("?");
-    const own = new URLSearchParams(ownQuery);
-    const search = changed(own, { ...(own.has("team_id") ? {} : { team_id: teamId }), ...query }).toString();
+    const parameters = new URLSearchParams(ownQuery);
+    const search = changed(parameters, {
+      ...(parameters.has("team_id") ? {} : { team_id: teamId }),
+      ...query,
+    }).toString();
     return search === "" ? place : `${place}?${search}`;
   };
 }
