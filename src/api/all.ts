@@ -64,6 +64,7 @@ import { hostActivitiesApi } from "./hosts/host-activities.ts";
 import { labelsApi } from "./hosts/labels.ts";
 import { operationsApi } from "./hosts/operations.ts";
 import { scimApi } from "./hosts/scim.ts";
+import { bulkActionsApi } from "./inventory/bulk-actions.ts";
 import { hostDetailsApi } from "./inventory/host-details.ts";
 import { hostsApi } from "./inventory/hosts.ts";
 import { labelHostsApi } from "./inventory/label-hosts.ts";
@@ -124,6 +125,7 @@ const groups: Record<string, Record<string, AnyEndpoint>> = {
   "host-activities": hostActivitiesApi,
   operations: operationsApi,
   hosts: hostsApi,
+  "bulk-actions": bulkActionsApi,
   invites: invitesApi,
   jobs: jobsApi,
   older: olderApi,

@@ -11,6 +11,7 @@ import { managedAgentEnrollment } from "./delivery/managed-agent/kind.ts";
 import { policyActions } from "./delivery/policy-actions/act.ts";
 import { cancelScriptBatch } from "./delivery/scripts/batches/cancel.ts";
 import { scriptBatchRuns, scriptBatchTask } from "./delivery/scripts/batches/carry-out.ts";
+import { installTask } from "./delivery/software-installs/bulk.ts";
 import { storeAppWorker } from "./delivery/store-apps/worker.ts";
 import { androidCommandSender } from "./devices/android/commands/sender.ts";
 import { androidEnrollment } from "./devices/android/devices/enroll.ts";
@@ -41,7 +42,8 @@ import { activityFeed } from "./hosts/activity-feed/feed.ts";
 import { geoDatabase } from "./hosts/hosts/geo.ts";
 import { ensureBuiltinLabels } from "./hosts/labels/builtin.ts";
 import { memberCounts } from "./hosts/labels/counts.ts";
-import { approvedDeletion } from "./inventory/approvals/run.ts";
+import { approvedDeletion, approvedWipes } from "./inventory/approvals/run.ts";
+import { bulkTaskKinds } from "./inventory/bulk-actions/kinds.ts";
 import { hostDeletion } from "./inventory/host-list/delete.ts";
 import { criteriaWatch } from "./inventory/labels/criteria-watch.ts";
 import { liveQueries } from "./inventory/live-queries/hub.ts";
@@ -56,7 +58,17 @@ import { softwareCounts } from "./software/software/counts.ts";
 import { vulnerabilityCounts } from "./software/software/vulnerabilities/counts.ts";
 import { vulnerabilityMatcher } from "./software/vulnerabilities/matching/matcher.ts";
 
-const taskKinds = [hostDeletion, approvedDeletion, scopeTrim, scriptBatchTask, cancelScriptBatch, packageBatchTask];
+const taskKinds = [
+  hostDeletion,
+  approvedDeletion,
+  approvedWipes,
+  ...bulkTaskKinds,
+  installTask,
+  scopeTrim,
+  scriptBatchTask,
+  cancelScriptBatch,
+  packageBatchTask,
+];
 
 export interface Features {
   readonly agent: Agent;

@@ -49,6 +49,7 @@ import { hostActionRoutes } from "./hosts/host-actions/routes.ts";
 import { operationRoutes } from "./hosts/operations/routes.ts";
 import { scimRoutes } from "./hosts/scim/routes.ts";
 import { approvalRoutes } from "./inventory/approvals/routes.ts";
+import { bulkActionRoutes } from "./inventory/bulk-actions/routes.ts";
 import { hostDetailRoutes } from "./inventory/host-details/routes.ts";
 import { hostRoutes } from "./inventory/host-list/routes.ts";
 import { labelRoutes } from "./inventory/labels/routes.ts";
@@ -86,6 +87,7 @@ const table: readonly Route[] = [
   ...appleEnrollRoutes,
   ...appleTrustRoutes,
   ...approvalRoutes,
+  ...bulkActionRoutes,
   ...assetRoutes,
   ...agentTableRoutes,
   ...carveRoutes,

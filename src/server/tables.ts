@@ -104,7 +104,7 @@ import { mailOptOuts, oneTimeTokens } from "./platform/mail/tables.ts";
 import { outbox } from "./platform/outbox/tables.ts";
 import { rateLimits } from "./platform/rate-limits/tables.ts";
 import { policyResultIds, serverSecrets, unusedRows } from "./platform/shared-rows/tables.ts";
-import { taskPayloads, tasks } from "./platform/tasks/tables.ts";
+import { taskHosts, taskPayloads, tasks } from "./platform/tasks/tables.ts";
 import { uploadPieces, uploads } from "./platform/uploads/tables.ts";
 import { configSections } from "./settings/app-config/tables.ts";
 import { appleVersionLists } from "./settings/apple-versions/tables.ts";
@@ -318,6 +318,7 @@ export const tables: AllTables = {
   hostMunki,
   tasks,
   taskPayloads,
+  taskHosts,
   approvals,
   approvalChoices,
   approvalTeams,

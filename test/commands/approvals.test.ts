@@ -158,26 +158,27 @@ describe("approvals", () => {
     expect((await fleet.run(["approvals", "approve", "7", "--confirm", "2"])).exitCode).toBe(3);
   });
 
-  it("are requested by wipe, per host, and wipe does not wait", async () => {
+  it("are requested by wipe, once for all hosts, and wipe does not wait", async () => {
     const { fleet, asMia } = await start();
     await managed(fleet, "box-1");
     await managed(fleet, "box-2");
     const one = await asMia(["hosts", "wipe", "box-1", "--confirm", "box-1", "--wait"]);
     expect([one.exitCode, one.waits]).toEqual([7, []]);
     expect(one.stderr).toContain("needs approval: svc approvals approve 1 by another admin");
-    const two = await asMia(["hosts", "wipe", "box-1", "box-2", "--confirm", "2", "-o", "json"]);
+    const reason = ["--reason", "office closed"];
+    const two = await asMia(["hosts", "wipe", "box-1", "box-2", "--confirm", "2", "-o", "json", ...reason]);
     expect(two.exitCode).toBe(7);
+    const [first] = JSON.parse(two.stdout) as { approval_id: number }[];
+    const approval_id = first!.approval_id;
     expect(JSON.parse(two.stdout)).toMatchObject([
-      { host: "box-1", outcome: "pending", pending_action: "", approval_id: 1 },
-      { host: "box-2", outcome: "pending", pending_action: "", approval_id: 2 },
+      { host: "box-1", outcome: "pending", pending_action: "", approval_id },
+      { host: "box-2", outcome: "pending", pending_action: "", approval_id },
     ]);
-    const some = await asMia(["hosts", "wipe", "box-1", names[1], "--confirm", "2"]);
-    expect([some.exitCode, some.stderr]).toEqual([6, expect.stringContaining("1 of 2 hosts failed")]);
     expect(await fleet.app.store.operations.count()).toBe(0);
-    const given = await fleet.run(["approvals", "approve", "2", "--confirm", "box-2"]);
+    const given = await fleet.run(["approvals", "approve", String(approval_id), "--confirm", "2"]);
     expect(given.exitCode, given.stderr).toBe(0);
-    expect(given.stderr).toContain("approved: wipe box-2, requested by mia@example.com (done)");
-    expect(await fleet.app.store.operations.count()).toBe(1);
+    expect(given.stderr).toContain("approved: wipe 2 hosts, requested by mia@example.com: office closed (done)");
+    expect(await fleet.app.store.operations.count()).toBe(2);
   });
 
   it("are denied with a reason, or withdrawn", async () => {

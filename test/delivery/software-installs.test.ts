@@ -1,6 +1,7 @@
 // Installing and uninstalling packages on hosts: what agents get, and what users see of it.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import type { BulkOutcome } from "../../src/api/inventory/bulk-actions.ts";
 import type { Package } from "../../src/api/software/packages.ts";
 import type { HostSoftwareItem } from "../../src/api/software/software.ts";
 import { managedAgents } from "../../src/server/certificates/host-authentication/agents.ts";
@@ -93,6 +94,36 @@ const hostsWith = async (t: TestApp, titleId: number, status: string) =>
 const none = { installed: 0, pending_install: 0, failed_install: 0, pending_uninstall: 0, failed_uninstall: 0 };
 
 describe.each(bothEngines)("packages on hosts of %s", (engine) => {
+  it("are installed on many hosts at once, where they can be", async () => {
+    const t = await startApp({ engine });
+    const { id, titleId, path } = await world(t);
+    const second = await (await makeManaged(t)).host();
+    const team = await makeTeam(t);
+    const foreign = await makeHost(t, { team_id: team.id, platform: "ubuntu" });
+    const bare = await makeHost(t, { platform: "ubuntu" });
+    expect((await t.post(`${path}/install`)).status).toBe(202);
+    const install = (headers: Record<string, string> = {}) =>
+      t.request("POST", `/software/titles/${titleId}/install`, { filters: {} }, headers);
+    const would = await json(install({ "Dry-Run": "true" }));
+    expect(await statusOf(t, second.id, titleId)).toBe(null);
+    const { task_id, ...outcome } = await json<BulkOutcome>(install());
+    expect({ ...outcome, task_id: null }).toEqual(would);
+    expect(outcome).toMatchObject({ count: 4, done: 1, hosts: [{ id: second.id }], skipped: 3 });
+    const reasons = new Map(outcome.skipped_reasons.map(({ reason, hosts }) => [hosts[0]!.id, reason]));
+    expect(reasons.get(id)).toBe("the host is about to install or uninstall tool.sh already");
+    expect(reasons.get(foreign.id)).toBe(
+      `no package or app of the software title ${titleId} is offered in the team of the host`,
+    );
+    expect(reasons.get(bare.id)).toContain("agent");
+    expect(await statusOf(t, second.id, titleId)).toBe("pending_install");
+    const [run] = await t.store.softwareInstallRuns.list({ where: eq("host_id", second.id) });
+    expect(await json(t.get(`/tasks/${task_id}/hosts?outcome=done`))).toMatchObject({
+      hosts: [{ id: second.id, reference: run!.uuid }],
+    });
+    const observer = await makeUser(t, "observer");
+    expect((await observer.post(`/software/titles/${titleId}/install`, { ids: [id] })).status).toBe(403);
+  });
+
   it("are installed and uninstalled, as hosts, packages and activities show", async () => {
     const t = await startApp({ engine });
     const {

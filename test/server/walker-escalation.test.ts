@@ -58,6 +58,18 @@ describe.each(rulesEngines)("on %s", (engine) => {
         path: "/hosts/delete",
         body: { ids: [(await makeHost(t, { team_id: own })).id, (await makeHost(t, { team_id: other })).id] },
       }),
+      ...Object.fromEntries(
+        ["refetch", "lock", "unlock", "wipe", "labels"].map((action) => [
+          `POST /hosts/${action}`,
+          async () => {
+            const ids = [(await makeHost(t, { team_id: own })).id, (await makeHost(t, { team_id: other })).id];
+            if (action !== "labels") return { path: `/hosts/${action}`, body: { ids } };
+            const name = `label of ${ids}`;
+            await t.post("/labels", { name, hosts: [] });
+            return { path: "/hosts/labels", body: { ids, add: [name] } };
+          },
+        ]),
+      ),
       "POST /hosts/transfer": async () => ({
         path: "/hosts/transfer",
         body: {

@@ -58,6 +58,12 @@ const kinds: Record<string, Kind> = {
 /** Fields whose name alone is ambiguous. */
 const kindsOf: Record<string, Kind> = {
   "POST /hosts/delete body.ids[]": "host",
+  "POST /hosts/refetch body.ids[]": "host",
+  "POST /hosts/labels body.ids[]": "host",
+  "POST /hosts/lock body.ids[]": "host",
+  "POST /hosts/unlock body.ids[]": "host",
+  "POST /hosts/wipe body.ids[]": "host",
+  "POST /software/titles/:id/install body.ids[]": "host",
   "POST /queries/delete body.ids[]": "query",
   "POST /teams/:team_id/policies/delete body.ids[]": "policy",
   "DELETE /spec/certificates body.ids[]": "template",

@@ -90,6 +90,11 @@ const onScripted = (rest: string, locked = false): Target => ({
     return { path: `/hosts/${id}${rest}` };
   },
 });
+/** An action on many hosts, of which there is one. */
+const onMany = (action: string, body: object = {}): Target => ({
+  places,
+  call: async (world, place) => ({ path: `/hosts/${action}`, body: { ids: [await hostAt(world, place)], ...body } }),
+});
 const teamAt = (world: World, place: Place) => (place === "missing" ? MISSING : teamOf(world, place)!);
 const userAt = async (world: World, place: Place) => {
   if (place === "missing") return MISSING;
@@ -963,6 +968,13 @@ export const targets: Record<string, Target> = {
   "GET /hosts/:id/software": onHost("/software"),
   "POST /hosts/:id/software/:software_title_id/install": onInstallable("install"),
   "POST /hosts/:id/software/:software_title_id/uninstall": onInstallable("uninstall"),
+  "POST /software/titles/:id/install": {
+    places,
+    call: async (world, place) => {
+      const { id, title } = await installableAt(world, place);
+      return { path: `/software/titles/${title}/install`, body: { ids: [id] } };
+    },
+  },
   "GET /software/install/:install_uuid/results": {
     places,
     call: async (world, place) => {
@@ -1152,6 +1164,18 @@ export const targets: Record<string, Target> = {
   },
   "GET /os_versions": byTeamFilter("/os_versions"),
   "GET /os_versions/:id": onSoftware(({ os }) => `/os_versions/${os}`),
+  "POST /hosts/refetch": onMany("refetch"),
+  "POST /hosts/lock": onMany("lock"),
+  "POST /hosts/unlock": onMany("unlock"),
+  "POST /hosts/wipe": onMany("wipe"),
+  "POST /hosts/labels": {
+    places,
+    call: async (world, place) => {
+      const name = `made ${++names}`;
+      await world.t.post("/labels", { name, hosts: [] });
+      return { path: "/hosts/labels", body: { ids: [await hostAt(world, place)], add: [name] } };
+    },
+  },
   "POST /hosts/:id/lock": onScripted("/lock"),
   "POST /hosts/:id/unlock": onScripted("/unlock", true),
   "POST /hosts/:id/wipe": onScripted("/wipe"),

@@ -1,7 +1,8 @@
-// Installing and uninstalling what teams offer, on single hosts.
+// Installing and uninstalling what teams offer.
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Empty, Id, IdParam, Timestamp } from "../fields.ts";
+import { hostChoice, onHosts } from "../inventory/bulk-actions.ts";
 
 const onHost = {
   method: "POST",
@@ -42,6 +43,15 @@ export const softwareInstallsApi = {
     ...onHost,
     path: "/hosts/:id/software/:software_title_id/uninstall",
     summary: "Uninstall the package of a title that the host's team offers.",
+  }),
+  installOnHosts: endpoint({
+    ...onHosts,
+    path: "/software/titles/:id/install",
+    summary: "Install the package or store app of a title on many hosts; empty filters match all hosts.",
+    tier: "premium",
+    access: { action: "software:install", scope: "team" },
+    params: z.object({ id: IdParam }),
+    body: z.object(hostChoice),
   }),
   result: endpoint({
     method: "GET",

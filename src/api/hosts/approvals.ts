@@ -1,9 +1,10 @@
-// Requests by one user that another user has to approve: wipes and bulk deletes, if the server requires it.
+// Requests by one user that another user has to approve: wipes and bulk deletes, if the server requires it. A request for
+// many hosts is about a fixed selection.
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Id, IdParam, Meta, Person, paging, Timestamp } from "../fields.ts";
 
-export const approvalActions = ["delete_hosts", "wipe_host"] as const;
+export const approvalActions = ["delete_hosts", "wipe_host", "wipe_hosts"] as const;
 export const approvalStates = ["pending", "approved", "denied", "expired", "done", "failed"] as const;
 
 export const Approval = z.object({
@@ -25,9 +26,10 @@ export const Approval = z.object({
   decided_by: Person.nullable(),
   decided_at: Timestamp.nullable(),
   finished_at: Timestamp.nullable(),
+  request_reason: z.string().meta({ description: "why the requester asks for it; empty: no reason was sent" }),
   reason: z.string().meta({ description: "reason of the denial" }),
   error: z.string().meta({ description: "why it failed" }),
-  task_id: Id.nullable().meta({ description: "the task that executes an approved delete" }),
+  task_id: Id.nullable().meta({ description: "the task that executes an approved delete or wipe of many hosts" }),
   may_decide: z.boolean().meta({ description: "whether the caller may approve or deny it now" }),
 });
 export type Approval = z.infer<typeof Approval>;

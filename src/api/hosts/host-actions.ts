@@ -13,7 +13,7 @@ const State = z.object({
 });
 export const wipeTypes = ["doWipe", "doWipeProtected"] as const;
 export type WindowsWipeType = (typeof wipeTypes)[number];
-const WipeOptions = z.object({
+export const WipeOptions = z.object({
   windows: z
     .object({
       wipe_type: z.enum(wipeTypes).meta({

@@ -102,7 +102,7 @@ export const HostFilter = z.object(hostFilters);
 export type HostFilter = z.output<typeof HostFilter>;
 
 /** Actions that a list can be limited to: it then contains only hosts on which the caller may do this. */
-export const hostMays = ["delete", "transfer", "lock", "run_scripts"] as const;
+export const hostMays = ["delete", "transfer", "lock", "run_scripts", "refetch", "label", "install"] as const;
 
 /** How vulnerabilities are listed in software: as CVE ids only, or with details. */
 export type SoftwareForm = "ids" | "details";

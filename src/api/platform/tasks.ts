@@ -1,7 +1,7 @@
 // Work that requests have left behind and the servers are doing, such as the delete of many hosts.
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Id, IdParam, Meta, Person, paging, Timestamp } from "../fields.ts";
+import { Id, IdParam, Meta, Person, paging, pagingAfter, Timestamp } from "../fields.ts";
 
 export const taskStates = ["queued", "running", "done", "failed", "cancelled"] as const;
 
@@ -28,6 +28,24 @@ export const TaskQuery = paging("id", "created_at", "finished_at").extend({
 });
 export type TaskQuery = z.output<typeof TaskQuery>;
 
+export const taskHostOutcomes = ["done", "skipped"] as const;
+
+/** What came of a task on a host. */
+export const TaskHost = z.object({
+  id: Id.meta({ description: "of the host, which may have been deleted since" }),
+  display_name: z.string(),
+  outcome: z.enum(taskHostOutcomes).meta({ description: "done: what was requested is queued for the host, or done" }),
+  reason: z.string().meta({ description: "why the host was skipped" }),
+  reference: z.string().meta({ description: "uuid of the installation, of tasks that install software; else empty" }),
+});
+export type TaskHost = z.infer<typeof TaskHost>;
+
+export const TaskHostQuery = pagingAfter("id", "display_name", "outcome", "reason").extend({
+  outcome: z.enum(taskHostOutcomes).optional(),
+  reason: z.string().max(1024).optional().meta({ description: "only hosts that were skipped for exactly this reason" }),
+});
+export type TaskHostQuery = z.output<typeof TaskHostQuery>;
+
 const params = z.object({ id: IdParam });
 const response = z.object({ task: Task });
 
@@ -47,6 +65,15 @@ export const tasksApi = {
     access: "user",
     params,
     response,
+  }),
+  hosts: endpoint({
+    method: "GET",
+    path: "/tasks/:id/hosts",
+    summary: "List the hosts that a task on many hosts has reached, with what came of it; no hosts for other tasks.",
+    access: "user",
+    params,
+    query: TaskHostQuery,
+    response: z.object({ hosts: z.array(TaskHost), meta: Meta, count: z.int() }),
   }),
   cancel: endpoint({
     method: "POST",

@@ -20,11 +20,13 @@ export const approvalView = (relative: boolean, now: Date): View => ({
   ],
 });
 
-const verbs = { delete_hosts: "delete", wipe_host: "wipe" } as const;
+const verbs = { delete_hosts: "delete", wipe_host: "wipe", wipe_hosts: "wipe" } as const;
 
 /** `wipe box-1, requested by mia@example.com`. */
-export function describeApproval({ action, hosts_count, hosts, requested_by }: Approval): string {
+export function describeApproval({ action, hosts_count, hosts, requested_by, request_reason }: Approval): string {
   const [only] = hosts;
   const what = hosts_count === 1 && only ? printable(only.display_name) : plural(hosts_count, "host");
-  return `${verbs[action]} ${what}, requested by ${printable(requested_by.email)}`;
+  // Servers of version 0.2.0 send no reason.
+  const reason = request_reason ? `: ${printable(request_reason)}` : "";
+  return `${verbs[action]} ${what}, requested by ${printable(requested_by.email)}${reason}`;
 }

@@ -1,8 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { hostActionsApi } from "../../api/hosts/host-actions.ts";
+import { bulkActionsApi } from "../../api/inventory/bulk-actions.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args, yesFlag } from "../../cli/flags.ts";
-import { type AsShown, HostActions, hostActionFlags } from "../../cli/topics/hosts/actions.ts";
+import { type AsShown, HostActions, hostActionFlags, type ManyHosts } from "../../cli/topics/hosts/actions.ts";
 import type { Target } from "../../cli/topics/hosts/targets.ts";
 import { askTyped } from "../../cli/topics/hosts/targets.ts";
 
@@ -14,7 +15,7 @@ export default class HostsLock extends ClientCommand {
     "too; supervised iPhones and iPads enter lost mode. Asks y or N for one host. For several, you must type their " +
     "number or give --confirm NUMBER; --yes is not enough. With --wait, the exit code is 0 if locked, 1 or 6 if " +
     "failed, and 7 if still pending.";
-  static override endpoints = [hostActionsApi.lock];
+  static override endpoints = [hostActionsApi.lock, bulkActionsApi.lock];
   static override strict = false;
   static override args = { hosts: args.hosts };
   static override flags = {
@@ -42,6 +43,14 @@ export default class HostsLock extends ClientCommand {
 
   request(id: number, options: AsShown) {
     return this.call(hostActionsApi.lock, { params: { id }, query: { view_pin: this.#viewPin } }, options);
+  }
+
+  requestMany(hosts: ManyHosts, options: AsShown) {
+    return this.call(bulkActionsApi.lock, { body: { ...hosts } }, options);
+  }
+
+  isOneByOne(): boolean {
+    return this.#viewPin;
   }
 
   async ask(question: string, hosts: readonly Target[]): Promise<void> {

@@ -1,7 +1,9 @@
+import { bulkActionsApi } from "../../api/inventory/bulk-actions.ts";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError } from "../../cli/errors.ts";
 import { args, dryRunFlag } from "../../cli/flags.ts";
+import { previewBulk, runBulk, type SendBulk } from "../../cli/topics/hosts/bulk.ts";
 import {
   type ChosenHost,
   checkChoice,
@@ -10,19 +12,16 @@ import {
   namedHosts,
   pickedHosts,
 } from "../../cli/topics/hosts/choice.ts";
-import { ApiCallError } from "../../client/errors.ts";
 import { plural } from "../../text/plural.ts";
 import { printable } from "../../text/printable.ts";
 
 const { confirm: _, ...choice } = choiceFlags;
-/** Maximum number of concurrent requests. */
-const MAX_CONCURRENT = 8;
 
 export default class HostsRefetch extends ClientCommand {
   static override summary = "Request all details from hosts at their next check-in.";
   static override description =
     "Hosts are named, or selected by filters; --all-hosts selects every host that you can see. The exit code is 6 if some requests failed.";
-  static override endpoints = [hostsApi.refetch];
+  static override endpoints = [hostsApi.refetch, bulkActionsApi.refetch];
   static override strict = false;
   static override args = { hosts: args.hosts };
   static override flags = { ...choice, ...dryRunFlag };
@@ -35,11 +34,11 @@ export default class HostsRefetch extends ClientCommand {
     const { argv, flags } = await this.parse(HostsRefetch);
     const names = argv.map(String);
     const filters = await filtersOr(this, names, flags);
-    const hosts = filters === null ? await namedHosts(this, names) : await pickedHosts(this, filters);
+    const hosts = filters === null ? await namedHosts(this, names) : await pickedHosts(this, filters, "refetch");
     await checkChoice(this, hosts.length, flags["all-hosts"]);
     const [only] = hosts;
     const what = hosts.length === 1 && only ? printable(only.display_name) : plural(hosts.length, "host");
-    const refused = await this.#ask(hosts);
+    const refused = await this.#ask(hosts, flags["dry-run"] === true);
     const requested = hosts.filter((host) => !refused.includes(host));
     const target = hosts.length === 1 ? what : plural(requested.length, "host");
     if (flags["dry-run"]) await this.printPlan(`request all details from ${what}`, requested);
@@ -53,30 +52,23 @@ export default class HostsRefetch extends ClientCommand {
     if (refused.length > 0) throw new CliError("partial", `the request failed for ${plural(refused.length, "host")}`);
   }
 
-  /** Sends a request for each host; returns the hosts that the server refused. */
-  async #ask(hosts: readonly ChosenHost[]): Promise<ChosenHost[]> {
-    const refused: ChosenHost[] = [];
-    const waiting = hosts.values();
-    const progress = this.progress(`requesting details from ${plural(hosts.length, "host")} ...`);
-    let done = 0;
-    const asker = async () => {
-      for (const host of waiting) {
-        try {
-          await this.call(hostsApi.refetch, { params: { id: host.id } });
-        } catch (error) {
-          if (!(error instanceof ApiCallError) || hosts.length === 1) throw error;
-          refused.push(host);
-          this.note(`${printable(host.display_name)}: ${printable(error.message)}`);
-        }
-        done++;
-        progress.update(`${done} of ${plural(hosts.length, "host")} requested ...`);
-      }
-    };
-    try {
-      await Promise.all(Array.from({ length: MAX_CONCURRENT }, asker));
-    } finally {
-      progress.done();
+  /** Returns the hosts that the server left out. */
+  async #ask(hosts: readonly ChosenHost[], isDry: boolean): Promise<ChosenHost[]> {
+    const [only] = hosts;
+    if (hosts.length === 1 && only) {
+      await this.call(hostsApi.refetch, { params: { id: only.id } });
+      return [];
     }
-    return refused;
+    const send: SendBulk = (ids, options) => this.call(bulkActionsApi.refetch, { body: { ids } }, options);
+    if (isDry) {
+      const { skipped_reasons } = await previewBulk(this, hosts, send);
+      const ids = new Set(skipped_reasons.flatMap(({ hosts }) => hosts.map(({ id }) => id)));
+      return hosts.filter(({ id }) => ids.has(id));
+    }
+    const { results } = await runBulk(this, hosts, send);
+    const skipped = results.filter(({ outcome }) => outcome === "skipped");
+    for (const { display_name, reason } of skipped) this.note(`${printable(display_name)}: ${printable(reason)}`);
+    const ids = new Set(skipped.map(({ id }) => id));
+    return hosts.filter(({ id }) => ids.has(id));
   }
 }

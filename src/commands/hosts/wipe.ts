@@ -1,8 +1,9 @@
 import * as Flags from "@oclif/core/flags";
 import { hostActionsApi, type WindowsWipeType, wipeTypes } from "../../api/hosts/host-actions.ts";
+import { bulkActionsApi } from "../../api/inventory/bulk-actions.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
-import { type AsShown, HostActions, hostActionFlags } from "../../cli/topics/hosts/actions.ts";
+import { type AsShown, HostActions, hostActionFlags, type ManyHosts } from "../../cli/topics/hosts/actions.ts";
 import type { Target } from "../../cli/topics/hosts/targets.ts";
 import { askTyped } from "../../cli/topics/hosts/targets.ts";
 
@@ -14,7 +15,7 @@ export default class HostsWipe extends ClientCommand {
     "Hosts are named, or selected with --where. You must type the host's name, or the number of hosts; without a " +
     "terminal, give it with --confirm. With --wait, the exit code is 0 if wiped, 1 or 6 if failed, and 7 if still " +
     "pending. If the server requires another admin's approval, it is requested instead of the wipe (exit code 7).";
-  static override endpoints = [hostActionsApi.wipe];
+  static override endpoints = [hostActionsApi.wipe, bulkActionsApi.wipe];
   static override strict = false;
   static override args = { hosts: args.hosts };
   static override flags = {
@@ -44,9 +45,17 @@ export default class HostsWipe extends ClientCommand {
   }
 
   request(id: number, options: AsShown) {
+    const { windows } = this.#options();
+    return this.call(hostActionsApi.wipe, { params: { id }, body: windows && { windows } }, options);
+  }
+
+  requestMany(hosts: ManyHosts, options: AsShown) {
+    return this.call(bulkActionsApi.wipe, { body: { ...hosts, ...this.#options() } }, options);
+  }
+
+  #options(): { windows?: { wipe_type: WindowsWipeType } } {
     const wipe_type = this.#wipeType;
-    const body = wipe_type === undefined ? undefined : { windows: { wipe_type } };
-    return this.call(hostActionsApi.wipe, { params: { id }, body }, options);
+    return wipe_type === undefined ? {} : { windows: { wipe_type } };
   }
 
   async ask(question: string, hosts: readonly Target[]): Promise<void> {

@@ -1,8 +1,10 @@
 import { softwareInstallsApi } from "../../api/delivery/software-installs.ts";
+import type { BulkOutcome } from "../../api/inventory/bulk-actions.ts";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import type { HostSoftwareItem } from "../../api/software/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
+import type { BulkOptions } from "../../cli/topics/hosts/bulk.ts";
 import { type InstallOutcome, Installs, installFlags } from "../../cli/topics/software/installs.ts";
 
 export default class SoftwareInstall extends ClientCommand {
@@ -11,7 +13,12 @@ export default class SoftwareInstall extends ClientCommand {
     "Installs what the host's team offers of the title, on hosts that are named, or selected with --where. With " +
     "--wait, the exit code is 0 only if it was installed on all hosts. Cancel what has not started with `svc hosts " +
     "cancel`.";
-  static override endpoints = [softwareInstallsApi.install, softwareInstallsApi.result, hostsApi.software];
+  static override endpoints = [
+    softwareInstallsApi.install,
+    softwareInstallsApi.installOnHosts,
+    softwareInstallsApi.result,
+    hostsApi.software,
+  ];
   static override strict = false;
   static override args = { hosts: args.hosts };
   static override flags = installFlags;
@@ -32,6 +39,10 @@ export default class SoftwareInstall extends ClientCommand {
 
   ask(id: number, software_title_id: number): Promise<unknown> {
     return this.call(softwareInstallsApi.install, { params: { id, software_title_id } });
+  }
+
+  askMany(software_title_id: number, ids: number[], options: BulkOptions): Promise<BulkOutcome> {
+    return this.call(softwareInstallsApi.installOnHosts, { params: { id: software_title_id }, body: { ids } }, options);
   }
 
   uuidIn(item: HostSoftwareItem | undefined): string {

@@ -1,7 +1,9 @@
 // Shared by lock, unlock and wipe: selection of hosts, confirmation, the calls, and waiting for the outcome.
 
+import * as Flags from "@oclif/core/flags";
 import type { Approval } from "../../../api/hosts/approvals.ts";
 import type { Host } from "../../../api/hosts/host.ts";
+import type { BulkOutcome } from "../../../api/inventory/bulk-actions.ts";
 import { hostsApi } from "../../../api/inventory/hosts.ts";
 import { ApiCallError } from "../../../client/errors.ts";
 import { plural } from "../../../text/plural.ts";
@@ -11,6 +13,7 @@ import { CliError, errorReport, failed } from "../../errors.ts";
 import type { View } from "../../output/output.ts";
 import { asShown, needsApproval, selectionOfHosts, wouldNeedApproval } from "../../selection.ts";
 import { type Going, interrupted, timeoutOf, waitFlags, waitFor } from "../../wait.ts";
+import { previewBulk, runBulk, type SendBulk } from "./bulk.ts";
 import { findTargets, shortNameOf, type Target, targetFlags } from "./targets.ts";
 
 type Action = "lock" | "unlock" | "wipe";
@@ -36,6 +39,9 @@ interface ActionOutcome {
 }
 
 export const hostActionFlags = {
+  reason: Flags.string({
+    summary: "Why: recorded with the activity of each host, and shown to the user who approves a wipe.",
+  }),
   ...waitFlags,
   ...targetFlags,
 };
@@ -46,6 +52,13 @@ interface ActionFlags {
   readonly where?: string | undefined;
   readonly "all-hosts"?: boolean | undefined;
   readonly "dry-run"?: boolean | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** What the body of one call for many hosts has besides the hosts. */
+export interface ManyHosts {
+  readonly ids: number[];
+  readonly reason?: string;
 }
 
 /** Platforms whose users unlock the screen as usual: the devices do not stay locked. */
@@ -70,6 +83,9 @@ const view: View = {
 export interface HostAction {
   readonly action: Action;
   request(id: number, options: AsShown): Promise<State>;
+  requestMany(hosts: ManyHosts, options: AsShown): Promise<BulkOutcome>;
+  /** Whether these hosts are asked one by one, because the replies contain what users need of each. */
+  isOneByOne?(hosts: readonly Target[]): boolean;
   /** Asks for confirmation; how strict that is depends on the action. */
   ask(question: string, hosts: readonly Target[]): Promise<void>;
 }
@@ -85,8 +101,13 @@ export class HostActions {
 
   async act(names: readonly string[], flags: ActionFlags): Promise<void> {
     const timeout = timeoutOf(flags);
-    const hosts = await findTargets(this.#command, names, flags);
+    const hosts = await findTargets(this.#command, names, flags, "lock");
     const target = shortNameOf(hosts);
+    const { reason } = flags;
+    const isBulk = reason !== undefined || (hosts.length > 1 && !this.#steps.isOneByOne?.(hosts));
+    const send: SendBulk = (ids, options) =>
+      this.#steps.requestMany({ ids, ...(reason === undefined ? {} : { reason }) }, options);
+    const preview = isBulk ? await previewBulk(this.#command, hosts, send) : null;
     if (flags["dry-run"] === true) {
       const shown = hosts.map(({ id, display_name, platform, mdm }) => ({
         id,
@@ -95,14 +116,14 @@ export class HostActions {
         device_status: mdm.device_status,
         pending_action: mdm.pending_action,
       }));
-      const outcomes = await this.#beginAll(hosts);
+      const outcomes = preview === null ? await this.#beginAll(hosts) : [];
       for (const { host, reason } of outcomes) if (reason !== undefined) this.#command.note(`${host}: ${reason}`);
       await this.#command.printPlan(`${this.#steps.action} ${target}`, shown);
-      return this.#conclude(outcomes);
+      return preview === null ? this.#conclude(outcomes) : this.#concludePreview(hosts, preview);
     }
     await this.#steps.ask(`${this.#steps.action[0]!.toUpperCase()}${this.#steps.action.slice(1)} ${target}?`, hosts);
 
-    let outcomes = await this.#beginAll(hosts);
+    let outcomes = isBulk ? await this.#beginMany(hosts, send) : await this.#beginAll(hosts);
     let waited: unknown;
     if (flags.wait === true) {
       // The outcome of each host is also reported if the wait ends early.
@@ -134,6 +155,33 @@ export class HostActions {
         hint: "`svc hosts upcoming HOST` shows pending actions, `svc hosts cancel` cancels them.",
       });
     }
+  }
+
+  /** One call for all hosts. */
+  async #beginMany(hosts: readonly Target[], send: SendBulk): Promise<ActionOutcome[]> {
+    const { outcome, results } = await runBulk(this.#command, hosts, send);
+    const { approval } = outcome;
+    const resultOf = byId(results);
+    return hosts.map(({ id, display_name, mdm }): ActionOutcome => {
+      const { device_status, pending_action } = mdm;
+      const before = { id, host: printable(display_name), device_status, pending_action };
+      if (approval) {
+        const reason = `needs approval: svc approvals approve ${approval.id}`;
+        return { ...before, outcome: "pending", reason, approval_id: approval.id };
+      }
+      const result = resultOf.get(id);
+      if (result?.outcome === "done") return { ...before, outcome: "pending", pending_action: this.#steps.action };
+      return { ...before, outcome: "failed", reason: printable(result?.reason ?? "the server has not reached it") };
+    });
+  }
+
+  #concludePreview(hosts: readonly Target[], { skipped, skipped_reasons, approval }: BulkOutcome): void {
+    const [host] = hosts;
+    const [first] = skipped_reasons;
+    if (first && hosts.length === 1) throw failed(`${printable(host!.display_name)}: ${printable(first.reason)}`);
+    if (first && skipped === hosts.length) throw failed(`failed on all hosts: ${printable(first.reason)}`);
+    if (skipped > 0) throw new CliError("partial", `${skipped} of ${plural(hosts.length, "host")} failed`);
+    if (approval) throw wouldNeedApproval();
   }
 
   /** With several hosts, a refused host does not fail the others: the refusal is reported as its outcome. */
@@ -222,7 +270,8 @@ export class HostActions {
     if (first && outcomes.length === 1) throw failed(`${first.host}: ${first.reason}`);
     if (bad.length === outcomes.length) throw failed(`failed on all hosts: ${first?.reason}`);
     if (bad.length > 0) throw new CliError("partial", `${bad.length} of ${plural(outcomes.length, "host")} failed`);
-    const approvals = outcomes.flatMap(({ approval_id: id }) => (id === undefined ? [] : [{ id }]));
+    const ids = new Set(outcomes.flatMap(({ approval_id }) => approval_id ?? []));
+    const approvals = [...ids].map((id) => ({ id }));
     if (approvals.length > 0) throw this.#command.triesOut ? wouldNeedApproval() : needsApproval(approvals);
   }
 }
@@ -237,6 +286,9 @@ const needsPin = ({
 }): boolean => unlock_pin !== undefined && device_status === "locked" && pending_action === "";
 
 const isOpen = ({ outcome, approval_id }: ActionOutcome): boolean => outcome === "pending" && approval_id === undefined;
+
+const byId = <T extends { readonly id: number }>(rows: readonly T[]): ReadonlyMap<number, T> =>
+  new Map(rows.map((row) => [row.id, row]));
 
 async function inParts<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];

@@ -12,6 +12,7 @@ import {
   checkChoice,
   choiceFlags,
   filtersOr,
+  type May,
   namedHostsAs,
   pickedHostsAs,
   printSelection,
@@ -66,17 +67,18 @@ interface FailedOn {
   readonly reason: string;
 }
 
-/** The hosts that are named, or selected, each once. All hosts that the user can see are refused without --all-hosts. */
+/** The hosts that are named, or selected among those on which the user may do this, each once. All hosts that the user can see are refused without --all-hosts. */
 export async function findTargets(
   command: ClientCommand,
   names: readonly string[],
   { where, "all-hosts": allHosts }: Choice,
+  may?: May,
 ): Promise<Target[]> {
   const filters = await filtersOr(command, names, { where, "all-hosts": allHosts });
   const hosts =
     filters === null
       ? await namedHostsAs(command, names, targetOf)
-      : await pickedHostsAs(command, filters, undefined, targetOf);
+      : await pickedHostsAs(command, filters, may, targetOf);
   await checkChoice(command, hosts.length, allHosts);
   return hosts;
 }

@@ -1,6 +1,7 @@
-// What `svc software install` and `svc software uninstall` share: hosts are asked one by one, then followed together.
+// What `svc software install` and `svc software uninstall` share: how hosts are asked, and followed together.
 
 import * as Flags from "@oclif/core/flags";
+import type { BulkOutcome } from "../../../api/inventory/bulk-actions.ts";
 import { hostsApi } from "../../../api/inventory/hosts.ts";
 import type { HostSoftwareItem } from "../../../api/software/software.ts";
 import { ApiCallError } from "../../../client/errors.ts";
@@ -9,6 +10,7 @@ import type { ClientCommand } from "../../client-command.ts";
 import { CliError, errorReport, notFound } from "../../errors.ts";
 import type { View } from "../../output/output.ts";
 import { timeoutOf, waitFlags } from "../../wait.ts";
+import { type BulkOptions, previewBulk, runBulk, type SendBulk } from "../hosts/bulk.ts";
 import {
   askIfSelected,
   concludeAll,
@@ -19,7 +21,7 @@ import {
   type Target,
   targetFlags,
 } from "../hosts/targets.ts";
-import { oneNamed } from "./titles.ts";
+import { offered, oneNamed, titleNamed } from "./titles.ts";
 
 export interface InstallOutcome {
   readonly host: string;
@@ -63,6 +65,8 @@ export interface InstallSteps {
   /** The status of a host that has done it. */
   readonly done: string;
   ask(hostId: number, titleId: number): Promise<unknown>;
+  /** One call for many hosts, where there is one. */
+  askMany?(titleId: number, hostIds: number[], options: BulkOptions): Promise<BulkOutcome>;
   /** The id of what was just asked for. */
   uuidIn(item: HostSoftwareItem | undefined): string;
   look(before: InstallOutcome): Promise<InstallOutcome>;
@@ -79,7 +83,13 @@ export class Installs {
 
   async carryOut(names: readonly string[], flags: InstallFlags): Promise<void> {
     const timeout = timeoutOf(flags);
-    const hosts = await findTargets(this.#command, names, flags);
+    const hosts = await findTargets(this.#command, names, flags, "install");
+    const groups = hosts.length > 1 && this.#steps.askMany ? await this.#groupsOf(hosts, flags.title) : null;
+    if (groups !== null) for (const group of groups) await this.#preview(group);
+    if (flags["dry-run"] && groups !== null) {
+      const shown = { hosts: hosts.map(({ id }) => id), title: flags.title };
+      return this.#command.printPlan(`${this.#steps.verb} ${printable(flags.title)} on ${shortNameOf(hosts)}`, shown);
+    }
     if (flags["dry-run"])
       this.#command.trying(`${this.#steps.verb} ${printable(flags.title)} on ${shortNameOf(hosts)}`, {
         hosts: hosts.map(({ id }) => id),
@@ -88,7 +98,8 @@ export class Installs {
     const question = `${this.#steps.verb === "install" ? "Install" : "Uninstall"} ${printable(flags.title)} on`;
     await askIfSelected(this.#command, `${question} ${shortNameOf(hosts)}?`, names, hosts);
     let now: InstallOutcome[] = [];
-    for (const host of hosts) now.push(await this.#begin(host, flags.title, hosts.length === 1));
+    if (groups !== null) for (const group of groups) now.push(...(await this.#beginGroup(group)));
+    else for (const host of hosts) now.push(await this.#begin(host, flags.title, hosts.length === 1));
     let waited: unknown;
     if (flags.wait)
       waited = await this.#follow(now, timeout, (seen) => {
@@ -116,6 +127,56 @@ export class Installs {
       status: `pending_${this.#steps.verb}`,
       message: "waiting for the host",
       uuid,
+    });
+  }
+
+  /** The hosts by the title that their team offers with this id or name. */
+  async #groupsOf(hosts: readonly Target[], title: string): Promise<TitleGroup[]> {
+    const groups = new Map<number | null, Target[]>();
+    const titles = new Map<number, number | null>();
+    for (const host of hosts) {
+      const team = host.team_id ?? 0;
+      if (!titles.has(team)) titles.set(team, await this.#titleIn(team, title));
+      const titleId = titles.get(team)!;
+      groups.set(titleId, [...(groups.get(titleId) ?? []), host]);
+    }
+    return [...groups].map(([titleId, members]) => ({ titleId, hosts: members }));
+  }
+
+  /** Null: the team offers no title with this name. */
+  async #titleIn(team: number, title: string): Promise<number | null> {
+    try {
+      return await titleNamed(await this.#command.client(), title, offered(team));
+    } catch (error) {
+      if (error instanceof CliError && error.kind === "not_found") return null;
+      throw error;
+    }
+  }
+
+  #sendTo(titleId: number): SendBulk {
+    return (ids, options) => this.#steps.askMany!(titleId, ids, options);
+  }
+
+  async #preview({ titleId, hosts }: TitleGroup): Promise<void> {
+    if (titleId === null) this.#command.note(`left out: ${shortNameOf(hosts)}: ${NOT_OFFERED}`);
+    else await previewBulk(this.#command, hosts, this.#sendTo(titleId));
+  }
+
+  async #beginGroup({ titleId, hosts }: TitleGroup): Promise<InstallOutcome[]> {
+    const refused = (host: Target, message: string) =>
+      outcome(printable(host.display_name), host.id, titleId ?? 0, { status: "refused", message });
+    if (titleId === null) return hosts.map((host) => refused(host, NOT_OFFERED));
+    const { results } = await runBulk(this.#command, hosts, this.#sendTo(titleId));
+    const resultOf = new Map(results.map((result) => [result.id, result]));
+    return hosts.map((host) => {
+      const result = resultOf.get(host.id);
+      if (result?.outcome !== "done") return refused(host, result?.reason ?? "the server has not reached it");
+      const started = {
+        status: `pending_${this.#steps.verb}`,
+        message: "waiting for the host",
+        uuid: result.reference,
+      };
+      return outcome(printable(host.display_name), host.id, titleId, started);
     });
   }
 
@@ -161,6 +222,14 @@ export class Installs {
       bad.map(({ host, message, status }) => ({ host, reason: message || status })),
     );
   }
+}
+
+const NOT_OFFERED = "the team of the host offers no software with this name";
+
+/** Hosts on which one title is installed; null: their teams do not offer it. */
+interface TitleGroup {
+  readonly titleId: number | null;
+  readonly hosts: readonly Target[];
 }
 
 const outcome = (

@@ -1,27 +1,32 @@
 import { labelsApi } from "../../../api/hosts/labels.ts";
+import { bulkActionsApi } from "../../../api/inventory/bulk-actions.ts";
 import { ClientCommand } from "../../../cli/client-command.ts";
-import { usage } from "../../../cli/errors.ts";
-import { args, dryRunFlag } from "../../../cli/flags.ts";
-import { printable } from "../../../text/printable.ts";
+import { args } from "../../../cli/flags.ts";
+import { HostLabels, hostLabelFlags } from "../../../cli/topics/hosts/labels.ts";
 
 export default class HostsLabelsRemove extends ClientCommand {
-  static override summary = "Remove a host from manual labels.";
-  static override endpoints = [labelsApi.removeFromHost];
+  static override summary = "Remove hosts from manual labels.";
+  static override description =
+    "The host is named first, then the labels; with --where, all names are those of labels. Hosts that are selected are listed, and their number is typed or " +
+    "given with --confirm.";
+  static override endpoints = [labelsApi.removeFromHost, bulkActionsApi.labels];
   static override strict = false;
-  static override args = { host: args.host, labels: args.labels };
-  static override flags = { ...dryRunFlag };
-  static override examples = ["<%= config.bin %> <%= command.id %> mac-1.example.com Loaners"];
+  static override args = { host: args.hosts, labels: args.labels };
+  static override flags = hostLabelFlags;
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> mac-1.example.com Loaners",
+    "<%= config.bin %> <%= command.id %> --where 'platform = darwin' Loaners --dry-run",
+  ];
+
+  readonly verb = "remove";
+  readonly preposition = "from";
 
   async run() {
     const { argv, flags } = await this.parse(HostsLabelsRemove);
-    const [host = "", ...labels] = argv.map(String);
-    if (labels.length === 0) throw usage("no labels are given", "Give the labels after the host.");
-    const { id, display_name: shown } = await this.host(host);
-    const change = `${printable(shown)} from ${labels.map(printable).join(", ")}`;
-    if (flags["dry-run"]) {
-      this.trying(`remove ${change}`, { id, display_name: shown, labels });
-    }
-    await this.call(labelsApi.removeFromHost, { params: { id }, body: { labels } });
-    await this.report(`removed ${change}`, { id, display_name: shown, labels });
+    await new HostLabels(this, this).change(argv.map(String), flags);
+  }
+
+  requestOne(id: number, labels: string[]) {
+    return this.call(labelsApi.removeFromHost, { params: { id }, body: { labels } });
   }
 }

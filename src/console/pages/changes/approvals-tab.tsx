@@ -23,7 +23,7 @@ const tones: Readonly<Record<Approval["state"], Tone>> = {
 
 /** What is to be done: "Erase ada-mac", "Delete 12 hosts". */
 const whatOf = ({ action, hosts, hosts_count }: Approval): string =>
-  `${action === "wipe_host" ? "Erase" : "Delete"} ${hosts_count === 1 ? (hosts[0]?.display_name ?? "a host") : counted(hosts_count, "host")}`;
+  `${action === "delete_hosts" ? "Delete" : "Erase"} ${hosts_count === 1 ? (hosts[0]?.display_name ?? "a host") : counted(hosts_count, "host")}`;
 
 export function ApprovalsTab(): ReactElement {
   const [decision, setDecision] = useState<Decision | null>(null);

@@ -52,7 +52,7 @@ const minimumVersion =
 const approval =
   (verb: string): Sentence =>
   ({ action, hosts_count, host_display_name: host }) =>
-    `${verb} to ${action === "wipe_host" ? "erase" : "delete"} ` +
+    `${verb} to ${action === "delete_hosts" ? "delete" : "erase"} ` +
     `${text(host) === "" ? hosts(hosts_count) : "{host}"}[, which {user_name} requested][: {reason}]`;
 
 const script = (verb: string, preposition: string): Sentence => {

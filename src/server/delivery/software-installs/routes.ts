@@ -1,5 +1,6 @@
 import { softwareInstallsApi } from "../../../api/delivery/software-installs.ts";
 import { type Route, route } from "../../platform/core/http/route.ts";
+import { installOnMany } from "./bulk.ts";
 import { requestInstall, requestUninstall } from "./service.ts";
 import { installResultOf } from "./view.ts";
 
@@ -12,5 +13,8 @@ export const softwareInstallRoutes: readonly Route[] = [
     await requestUninstall(ctx, { hostId: params.id, titleId: params.software_title_id });
     return {};
   }),
+  route(softwareInstallsApi.installOnHosts, ({ params, body }, ctx, reply) =>
+    installOnMany(ctx, params.id, body, reply),
+  ),
   route(softwareInstallsApi.result, ({ params }, ctx) => installResultOf(ctx, params.install_uuid)),
 ];

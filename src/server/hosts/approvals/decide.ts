@@ -15,11 +15,18 @@ import { type HostRow, hostFor } from "../hosts/access.ts";
 import type { ExpectedSelection } from "../hosts/selection.ts";
 import { spend } from "./budget.ts";
 import { aboutApproval } from "./request.ts";
-import type { ApprovalSelection } from "./tables.ts";
+import type { ApprovalAction, ApprovalSelection } from "./tables.ts";
 import { type ApprovalRow, permissions, shownRow, stateOf, viewOf } from "./view.ts";
 
 /** Serializes changes of one request. */
 export const approvalLock = (id: number) => ({ lock: `approval-${id}` as const });
+
+/** A request that is carried out by a task. */
+export interface ManyHosts {
+  readonly id: number;
+  readonly action: Exclude<ApprovalAction, "wipe_host">;
+  readonly selection: ApprovalSelection;
+}
 
 /** What approvals are asked for. */
 export interface ApprovedActs {
@@ -27,12 +34,12 @@ export interface ApprovedActs {
   hosts(ctx: Context, action: Action, selection: ApprovalSelection, expected: ExpectedSelection): Promise<number[]>;
   wipe(ctx: Context, host: HostRow, wipeType?: WindowsWipeType): Promise<unknown>;
   /**
-   * Deletes the hosts in the name of the requester. `beside` runs in the transaction that makes the task. Returns when
-   * all are deleted, or after some seconds; the task then goes on.
+   * Deletes or wipes many hosts in the name of the requester. `beside` runs in the transaction that makes the task.
+   * Returns when the task has ended, or after some seconds; the task then goes on.
    */
-  remove(
+  many(
     requester: Context,
-    approval: Pick<ApprovalRow, "id">,
+    approval: ManyHosts,
     ids: readonly number[],
     beside: (store: ServerTx, taskId: number) => Promise<void>,
   ): Promise<void>;
@@ -49,12 +56,14 @@ export async function approve(
   refuseDecided(ctx, row);
   const requester = (await contextOf(ctx, row.requested_by)) ?? (await endVoid(ctx, row, REQUESTER_GONE));
   const ids = await hostsAsSeen(ctx, requester, row, acts);
+  const { action } = row;
   const [only] = ids;
-  if (row.action === "wipe_host") await wipeApproved(ctx, requester, row, { acts, hostId: only! });
+  if (action === "wipe_host") await wipeApproved(ctx, requester, row, { acts, hostId: only! });
   else {
-    await acts.remove(requester, row, ids, async (tx, task_id) => {
+    const selection = (await ctx.store.approvalChoices.get(id))?.asked ?? {};
+    await acts.many(requester, { id, action, selection }, ids, async (tx, task_id) => {
       await grant(within(ctx, tx), id, { state: "approved", task_id });
-      await spend(within(requester, tx), "delete", ids.length);
+      await spend(within(requester, tx), action === "wipe_hosts" ? "wipe" : "delete", ids.length);
     });
   }
   const after = (await ctx.store.approvals.get(id))!;

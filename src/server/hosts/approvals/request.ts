@@ -23,7 +23,7 @@ export function needsApproval(
   hosts: number,
 ): boolean {
   if (!settings.require_approval || user.kind !== "user") return false;
-  return action === "wipe_host" || hosts > settings.approval_delete_threshold;
+  return action !== "delete_hosts" || hosts > settings.approval_delete_threshold;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function requestApproval(
       if (same) {
         const choice = await tx.approvalChoices.get(same.id);
         if (choice?.asked.wipe_type === selection.wipe_type) return same;
-        throw conflict("your request for another kind of wipe of this host is pending: withdraw it first");
+        throw conflict("your request for another kind of wipe of the same hosts is pending: withdraw it first");
       }
       if ((await tx.approvals.count(isPending)) >= MAX_PENDING)
         throw conflict(`${MAX_PENDING} of your requests are pending: wait until they are decided, or withdraw some`);
@@ -61,6 +61,7 @@ export async function requestApproval(
         filters: selection.filters ?? null,
         hosts_count: ids.length,
         digest,
+        request_reason: selection.reason ?? "",
         first_hosts: first,
       });
       await tx.approvalChoices.insert({ id: approval.id, asked: selection });

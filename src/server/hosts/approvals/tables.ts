@@ -22,6 +22,8 @@ export interface ApprovalSelection {
   readonly filters?: BodyHostFilter;
   /** How a Windows host is wiped. */
   readonly wipe_type?: WindowsWipeType;
+  /** Why the requester wants it. */
+  readonly reason?: string;
 }
 
 export const approvals = table(
@@ -46,9 +48,12 @@ export const approvals = table(
     decider_email: text().default(""),
     decided_at: time().nullable(),
     finished_at: time().nullable().index(),
+    /** Why the requester wants it. */
+    request_reason: text().default(""),
+    /** Why it was denied. */
     reason: text().default(""),
     error: text().default(""),
-    /** The task that executes an approved delete. */
+    /** The task that executes an approved action on many hosts. */
     task_id: ref("tasks").nullable(),
   },
   { indexes: [["requested_by", "state"]] },

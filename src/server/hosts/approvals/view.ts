@@ -25,10 +25,11 @@ import { type ApprovalAction, type ApprovalState, type approvals, approvalTeams 
 export type ApprovalRow = RowOf<typeof approvals>;
 
 /** Deciding on an action requires the permission for the action itself. */
-export const permissions = { delete_hosts: "hosts:delete", wipe_host: "hosts:lock" } satisfies Record<
-  ApprovalAction,
-  Action
->;
+export const permissions = {
+  delete_hosts: "hosts:delete",
+  wipe_host: "hosts:lock",
+  wipe_hosts: "hosts:lock",
+} satisfies Record<ApprovalAction, Action>;
 
 export async function listApprovals(ctx: Context, query: ApprovalQuery) {
   const where = and(shown(ctx), query.state === undefined ? everything : inState(ctx, query.state));
@@ -97,6 +98,7 @@ async function onWire(ctx: Context, rows: readonly ApprovalRow[]): Promise<Appro
       row.decided_at === null ? null : { id: row.decided_by, name: row.decider_name, email: row.decider_email },
     decided_at: row.decided_at,
     finished_at: row.finished_at,
+    request_reason: row.request_reason,
     reason: row.reason,
     error: row.error,
     task_id: row.task_id,

@@ -36,12 +36,31 @@ export async function actOnHost(
   return { device_status, pending_action, approval: await requestApproval(ctx, "wipe_host", selection, [id]) };
 }
 
-/** Performs the action immediately, with approval already given if needed. */
-export async function actNow(
+/** Performs the action immediately, with approval already given if needed. Wipes are charged to the user's budget. */
+export const actNow = (
   ctx: Context,
   host: HostRow,
   action: HostAction,
   options: ActionOptions = {},
+): Promise<ActionReply> =>
+  act(ctx, host, action, options, action === "wipe" ? (inside) => spend(inside, "wipe", 1) : undefined);
+
+/** Performs the action on one of many hosts. Their wipes were charged together. */
+export async function actAsOneOfMany(
+  ctx: Context,
+  id: number,
+  action: HostAction,
+  options: ActionOptions,
+): Promise<void> {
+  await act(ctx, await hostFor(ctx, "hosts:lock", id), action, options);
+}
+
+async function act(
+  ctx: Context,
+  host: HostRow,
+  action: HostAction,
+  options: ActionOptions,
+  charge: (inside: Context) => Promise<void> = async () => {},
 ): Promise<ActionReply> {
   const { id } = host;
   const { viewPin = false } = options;
@@ -51,12 +70,12 @@ export async function actNow(
     const deliverer = await delivererFor(inside, host, action);
     const before = await store.hostActions.get(id);
     checkState(before, action);
-    if (action === "wipe") await spend(inside, "wipe", 1);
+    await charge(inside);
     const { reference, pin } = await deliverer.deliver(inside, host, action, options);
     const requested = { id, pending: action, requested_at: ctx.clock.iso(), pin, failure: "" };
     const [after] =
       reference === null ? [before] : await store.hostActions.upsert([{ ...requested, reference }], { on: ["id"] });
-    await record(inside, host, action, viewPin);
+    await record(inside, host, action, options);
     const { device_status, pending_action } = lockStateOf(after);
     // A dry run records nothing: it must not show what is recorded when it is read.
     const showsPin = (viewPin || action === "unlock") && pin !== null && ctx.dryRun === null;
@@ -84,8 +103,13 @@ function checkState(row: RowOf<typeof hostActions> | null, action: HostAction): 
   if (action === "unlock" && !row?.locked) throw conflict("the host is already unlocked");
 }
 
-async function record(ctx: Context, host: HostRow, action: HostAction, viewPin: boolean): Promise<void> {
-  const details = { host_id: host.id, host_display_name: host.display_name };
+async function record(
+  ctx: Context,
+  host: HostRow,
+  action: HostAction,
+  { viewPin = false, reason = "" }: ActionOptions,
+): Promise<void> {
+  const details = { host_id: host.id, host_display_name: host.display_name, ...(reason && { reason }) };
   const of = { hostId: host.id };
   if (action === "lock") await recordActivity(ctx, "locked_host", { ...details, view_pin: viewPin }, of);
   else if (action === "unlock")

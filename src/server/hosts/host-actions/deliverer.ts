@@ -14,6 +14,8 @@ export interface ActionOptions {
   readonly viewPin?: boolean;
   /** How a Windows device is erased; nothing to other hosts. */
   readonly wipeType?: WindowsWipeType;
+  /** Why the caller wants it, for the activity. */
+  readonly reason?: string;
 }
 
 export interface Deliverer {

@@ -4,12 +4,12 @@ import { getApproval, listApprovals } from "../../hosts/approvals/view.ts";
 import { actNow } from "../../hosts/host-actions/actions.ts";
 import { type Route, route } from "../../platform/core/http/route.ts";
 import { chosenIds } from "../host-list/chosen.ts";
-import { runDelete } from "./run.ts";
+import { runApproved } from "./run.ts";
 
 export const approvedActs: ApprovedActs = {
   hosts: chosenIds,
   wipe: (ctx, host, wipeType) => actNow(ctx, host, "wipe", wipeType ? { wipeType } : {}),
-  remove: runDelete,
+  many: runApproved,
 };
 
 export const approvalRoutes: readonly Route[] = [

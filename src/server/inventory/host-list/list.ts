@@ -101,6 +101,9 @@ const actionsOf = {
   transfer: "hosts:transfer",
   lock: "hosts:lock",
   run_scripts: "scripts:run",
+  refetch: "hosts:refetch",
+  label: "hosts:label",
+  install: "software:install",
 } satisfies Record<NonNullable<HostListQuery["may"]>, Action>;
 
 async function listed(ctx: Context, query: HostListQuery): Promise<Predicate> {

@@ -23,6 +23,6 @@ export const labelRoutes = [
   route(labelsApi.applySpecs, ({ body }, ctx) => applyLabelSpecs(ctx, body.specs)),
   route(labelsApi.specs, (_input, ctx) => labelSpecs(ctx)),
   route(labelsApi.spec, ({ params }, ctx) => labelSpec(ctx, params.name)),
-  route(labelsApi.addToHost, ({ params, body }, ctx) => changeHostLabels(ctx, params.id, body.labels, "add")),
-  route(labelsApi.removeFromHost, ({ params, body }, ctx) => changeHostLabels(ctx, params.id, body.labels, "remove")),
+  route(labelsApi.addToHost, ({ params, body }, ctx) => changeHostLabels(ctx, params.id, { add: body.labels })),
+  route(labelsApi.removeFromHost, ({ params, body }, ctx) => changeHostLabels(ctx, params.id, { remove: body.labels })),
 ];

@@ -107,7 +107,7 @@ interface InviteDetails {
 /** The inherited user fields identify the requester. */
 interface ApprovalDetails {
   approval_id: number;
-  action: "delete_hosts" | "wipe_host";
+  action: "delete_hosts" | "wipe_host" | "wipe_hosts";
   hosts_count: number;
   /** Set if exactly one host is concerned. */
   host_id?: number;
@@ -338,9 +338,9 @@ export interface ActivityTypes extends CaActivities {
   deleted_eula: { name: string };
   changed_macos_setup_assistant: TeamDetails & { name: string };
   deleted_macos_setup_assistant: TeamDetails & { name: string };
-  locked_host: HostDetails & { view_pin: boolean };
-  unlocked_host: HostDetails & { host_platform: string };
-  wiped_host: HostDetails & { host_platform: string };
+  locked_host: HostDetails & { view_pin: boolean; reason?: string };
+  unlocked_host: HostDetails & { host_platform: string; reason?: string };
+  wiped_host: HostDetails & { host_platform: string; reason?: string };
   failed_wipe: HostDetails & { host_platform: string };
   cleared_passcode: HostDetails;
   viewed_host_recovery_lock_password: HostDetails;

@@ -61,6 +61,7 @@ class Attempt {
   async #work(signal: AbortSignal): Promise<TaskOutcome> {
     const requester = await requesterOf(this.#inside, this.#row);
     await this.#kind.run(requester, {
+      id: this.#row.id,
       payload: this.#payload,
       progress: this.#row.progress,
       signal,

@@ -63,7 +63,13 @@ export async function startTask<P>(
     await beside(ctx.store, id);
     const { payload } = work;
     const { signal } = new AbortController();
-    await kind.run(ctx, { payload, progress: 0, signal, step: (_progress, step) => ctx.store.tx((tx) => step(tx)) });
+    await kind.run(ctx, {
+      id,
+      payload,
+      progress: 0,
+      signal,
+      step: (_progress, step) => ctx.store.tx((tx) => step(tx)),
+    });
     await kind.ended?.(ctx, payload, { state: "done", error: "" });
     return { outcome: "done" };
   }

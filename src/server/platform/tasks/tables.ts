@@ -1,4 +1,4 @@
-import type { taskStates } from "../../../api/platform/tasks.ts";
+import type { taskHostOutcomes, taskStates } from "../../../api/platform/tasks.ts";
 import { leaseColumns } from "../core/concurrency/lease.ts";
 import { bool, id, idOf, int, packed, ref, table, text, time } from "../store/table.ts";
 
@@ -6,6 +6,7 @@ declare module "../core/tables.ts" {
   interface Tables {
     readonly tasks: typeof tasks;
     readonly taskPayloads: typeof taskPayloads;
+    readonly taskHosts: typeof taskHosts;
   }
 }
 
@@ -40,3 +41,21 @@ export const tasks = table("tasks", {
 
 /** What the task has to do, kept until it has ended. A table of its own, as it may be large. */
 export const taskPayloads = table("task_payloads", { id: idOf("tasks"), payload: packed<unknown>() });
+
+/** What came of a task on each of the hosts that it has reached. Written in the step that acts on the host. */
+export const taskHosts = table(
+  "task_hosts",
+  {
+    id: id(),
+    task_id: ref("tasks"),
+    /** Not a reference, because the record outlives the host. */
+    host_id: int(),
+    display_name: text(),
+    outcome: text<(typeof taskHostOutcomes)[number]>(),
+    /** Why the host was skipped, in words that fit every host that was skipped for it. */
+    reason: text().default(""),
+    /** What was queued for the host, where it has an id of its own. */
+    reference: text().default(""),
+  },
+  { unique: [["task_id", "host_id"]], indexes: [["task_id", "outcome", "reason"]] },
+);

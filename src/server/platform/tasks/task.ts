@@ -16,6 +16,7 @@ export interface TaskKind<P> {
 }
 
 export interface RunningTask<P> {
+  readonly id: number;
   readonly payload: P;
   /** Units that were done before. */
   readonly progress: number;

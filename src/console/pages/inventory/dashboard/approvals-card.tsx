@@ -17,7 +17,8 @@ export function ApprovalsCard(): ReactElement | null {
         {waiting.map(({ id, action, requested_by, hosts_count, expires_at }) => (
           <li key={id}>
             <span>
-              {requested_by.name} wants to {action === "wipe_host" ? "erase" : "delete"} {counted(hosts_count, "host")}
+              {requested_by.name} wants to {action === "delete_hosts" ? "delete" : "erase"}{" "}
+              {counted(hosts_count, "host")}
               <span className="quiet">
                 , until <Time value={expires_at} />
               </span>

@@ -366,7 +366,7 @@ export const Settings = z.strictObject({
     ),
   live_query_rest_period: duration("25s").describe("how long a blocking live query waits for hosts to answer"),
   require_expected_count: flag(false).describe(
-    "refuse to delete, transfer, lock or wipe hosts without the headers X-Expected-Count and X-Selection-Digest",
+    "refuse to delete, transfer, lock or wipe hosts, and to act on many at once, without the headers X-Expected-Count and X-Selection-Digest",
   ),
   require_approval: flag(false).describe("another user must approve wipes, and deletes of many hosts"),
   approval_delete_threshold: whole(0, 1_000_000)
