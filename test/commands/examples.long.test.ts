@@ -122,6 +122,14 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     );
     Object.assign(app.services.settings, { apns_url: (await startPushService()).url });
   }
+  if (/^operations:(get|cancel)$/.test(id)) {
+    const team = await app.store.teams.first({ where: eq("name", "Workstations") });
+    const host = await app.store.hosts.first({ where: eq("team_id", team!.id) });
+    await makeOperation(app, host!.id, { kind: "run_script" });
+  }
+  if (/^views:(get|update|delete)$/.test(id))
+    for (let i = 1; i <= 7; i++)
+      await app.post("/views", { name: `View ${i}`, page: "hosts", query: {}, shared: "me" });
   if (id.startsWith("config:logo:")) {
     for (const name of ["logo.png", "logo-white.png"]) await writeFile(join(files, name), PNG);
     if (id !== "config:logo:set") await app.request("PUT", "/logo", logoForm(PNG));

@@ -120,6 +120,12 @@ describe.each(bothEngines)("operations of all hosts on %s", (engine) => {
     ]);
     expect([await stateOf(waiting.id), await stateOf(begun.id)]).toEqual(["cancelled", "sent"]);
     expect(await t.store.activities.count(eq("host_id", host.id))).toBe(before + 1);
+    const [recorded] = await t.store.activities.list({
+      where: eq("host_id", host.id),
+      order: [{ column: "id", direction: "desc" }],
+      limit: 1,
+    });
+    expect(recorded?.type).toBe("canceled_run_script");
     expect((await cancel({ ids: [waiting.id] })).not_cancelled).toHaveLength(1);
   });
 

@@ -109,6 +109,17 @@ describe.each(bothEngines)("actions on many hosts, on %s", (engine) => {
     expect((await mia.get(`/tasks/${task_id}/hosts`)).status, "the task of another user").toBe(404);
   });
 
+  it("unlock what is locked, each with its activity", async () => {
+    const t = await startApp({ engine });
+    const ids = await managed(t, 3);
+    await t.store.hostActions.upsert(
+      ids.slice(0, 2).map((id) => ({ id, locked: true })),
+      { on: ["id"] },
+    );
+    expect(await act(t, "/hosts/unlock", { ids })).toMatchObject({ count: 3, done: 2 });
+    expect(await feed(t, "unlocked_host")).toHaveLength(2);
+  });
+
   it("do nothing if the selection has changed since it was seen", async () => {
     const t = await startApp({ engine });
     const ids = await managed(t, 4);

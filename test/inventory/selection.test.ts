@@ -201,7 +201,7 @@ describe.each(bothEngines)("the hosts that a caller has seen, on %s", (engine) =
   });
 });
 
-it("are in the API's description, as headers of requests that act on hosts and of no others", async () => {
+it("are in the API's description, as headers of requests that act on many hosts or operations, and of no others", async () => {
   const t: TestApp = await startApp();
   const { paths } = (await (await t.raw("/api/v1/svc/openapi.json")).json()) as {
     paths: Record<string, Record<string, { operationId: string; parameters: { name: string; in: string }[] }>>;
@@ -211,6 +211,11 @@ it("are in the API's description, as headers of requests that act on hosts and o
     .flatMap((methods) => Object.values(methods))
     .filter(({ parameters }) => parameters.some((one) => one.in === "header" && !others.includes(one.name)));
   expect(takers.map(({ operationId }) => operationId).sort()).toEqual([
+    "bulk-actions.labels",
+    "bulk-actions.lock",
+    "bulk-actions.refetch",
+    "bulk-actions.unlock",
+    "bulk-actions.wipe",
     "commands.run",
     "commands.run.alias1",
     "host-actions.lock",
@@ -221,7 +226,9 @@ it("are in the API's description, as headers of requests that act on hosts and o
     "hosts.deleteMany",
     "hosts.transfer",
     "hosts.transferByFilter",
+    "operations.cancel",
     "script-batches.create",
+    "software-installs.installOnHosts",
   ]);
   for (const { parameters } of takers)
     expect(

@@ -53,7 +53,9 @@ export default class HostsList extends ClientCommand {
     const pages = (fields: string | undefined) =>
       pagesWithFields(fields, (part) => this.pages(hostsApi.list, { query: { ...query, ...part } }, "hosts"));
     if (flags.watch) {
-      const fields = printedFields(this, view, ["status"]);
+      // Lines contain whole hosts, unless fields are chosen.
+      const isWhole = !this.#isOnScreen && typeof this.common.fields !== "string";
+      const fields = isWhole ? undefined : printedFields(this, view, ["status"]);
       const read = async () => {
         const hosts: Host[] = [];
         for await (const page of pages(fields)) hosts.push(...page);
@@ -65,6 +67,11 @@ export default class HostsList extends ClientCommand {
     await noteMissingDataFor(this, flags.where);
   }
 
+  /** Whether the list is repainted in place, on a terminal. */
+  get #isOnScreen(): boolean {
+    return this.format === "table" && this.io.tty.stdout;
+  }
+
   async #watch(read: () => Promise<Host[]>, interval: string, times: number): Promise<void> {
     const pause = Math.max(SHORTEST_MS, durationMs(interval, "--interval"));
     const { fields, jq, limit } = this.common;
@@ -74,7 +81,7 @@ export default class HostsList extends ClientCommand {
     if (chosen) checkFields(chosen, () => Host);
     // All rows by default: with a limit, hosts at its edge would be reported as added and removed.
     if (limit === undefined) this.common.all = true;
-    const onScreen = this.format === "table" && this.io.tty.stdout;
+    const onScreen = this.#isOnScreen;
     const show = onScreen ? this.#picture(interval) : this.#lines(chosen);
     try {
       for (let turn = 1; ; turn++) {

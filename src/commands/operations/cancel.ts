@@ -29,7 +29,7 @@ export default class OperationsCancel extends ClientCommand {
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> 1 --yes",
-    "<%= config.bin %> <%= command.id %> --kind software_install --team Workstations --confirm 12",
+    "<%= config.bin %> <%= command.id %> --kind run_script --team Workstations --confirm 1",
   ];
 
   async run() {

@@ -27,6 +27,7 @@ describe.skipIf(chromium === null)("software in the console", () => {
     const page = await browser.open("/software");
     await listed(page, "1 title");
     expect((await rowsOf(page, "Software"))[0]![0]).toBe(EVIL);
+    await page.getByText("Vulnerability data was never imported").waitFor();
     await expectAccessible(page, "titles");
     await page.getByRole("tab", { name: "Versions" }).click();
     await listed(page, "1 version");

@@ -43,6 +43,11 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
   "DELETE /certificates/:id": ["certificates/certificates", "deleted_certificate_template"],
   "DELETE /certificate_authorities/:id": ["certificates/ca-authorities", "deleted_", "t.delete(`"],
   "DELETE /hosts/:id/activities/upcoming/:activity_id": ["hosts/host-activities", "canceled_run_script"],
+  "POST /hosts/labels": ["inventory/bulk-actions", "edited_host_labels"],
+  "POST /hosts/lock": ["inventory/bulk-actions", "locked_host"],
+  "POST /hosts/unlock": ["inventory/bulk-actions", "unlocked_host"],
+  "POST /hosts/wipe": ["inventory/bulk-actions", "wiped_host"],
+  "POST /operations/cancel": ["hosts/operations-list", "canceled_run_script"],
   "DELETE /hosts/:id/mdm": ["hosts/host-mdm", "mdm_unenrolled"],
   "DELETE /spec/certificates": ["certificates/certificates", "deleted_certificate_template"],
   "PATCH /abm_tokens/:id/renew": ["devices/apple/portal", "renewed_abm_token"],
@@ -161,12 +166,14 @@ const testedElsewhere: Readonly<Record<string, readonly [string, string, string?
 
 /** Changes for which the list of activities has no type. */
 const untold = [
+  "POST /hosts/refetch",
   "POST /software/self_service_categories",
   "PATCH /software/self_service_categories/:id",
   "DELETE /software/self_service_categories/:id",
   "PATCH /software/titles/:id/name",
   "POST /hosts/:id/name_template/resend",
   // The activities are recorded when the host has done it.
+  "POST /software/titles/:id/install",
   "POST /device/:token/setup_experience/status",
   "POST /device/:token/software/install/:software_title_id",
   "POST /device/:token/software/uninstall/:software_title_id",

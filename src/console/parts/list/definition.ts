@@ -92,6 +92,8 @@ export interface ListDefinition<E extends AnyEndpoint, Row> {
   /** Flags of the command that are not named as their parameter. */
   readonly flags?: Readonly<Record<string, string>>;
   readonly more?: readonly MenuItem[];
+  /** A note above the table about what was read, if there is one. */
+  readonly note?: (reply: ReplyOf<E>) => string | null;
   /** What is shown if there are no rows at all. */
   readonly empty: ReactNode;
 }

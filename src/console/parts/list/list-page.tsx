@@ -76,6 +76,7 @@ function ListContent<E extends AnyEndpoint, Row>({
   const rows = reply.data === undefined ? [] : definition.rowsOf(reply.data);
   const count = useCount(definition, state, reply);
   const selected = useSelection(keyOf, rows);
+  const note = reply.data === undefined ? null : (definition.note?.(reply.data) ?? null);
   const hasSelection = (definition.actions ?? []).length > 0;
   const hasNext = hasNextPage(reply.data, rows.length, state);
   return (
@@ -101,6 +102,7 @@ function ListContent<E extends AnyEndpoint, Row>({
       {hasSelection && (
         <SelectionBar definition={definition} selected={selected} pageRows={rows} count={count} limits={state.limits} />
       )}
+      {note !== null && <p className="message note">{note}</p>}
       {reply.isPending && <Skeleton columns={shown.length} />}
       {reply.data !== undefined && rows.length === 0 && (
         <Empty definition={definition} state={state} onChange={url.set} />

@@ -9,6 +9,7 @@ import { Badge } from "../../../parts/badge.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { List } from "../../../parts/list/list-page.tsx";
 import { may } from "../../../session.ts";
+import { missingData } from "../../software/missing-data.ts";
 
 type Change = "install" | "uninstall";
 
@@ -55,6 +56,7 @@ function softwareOf(
     hasTeams: false,
     rowsOf: ({ software }) => software,
     countOf: ({ count }) => count,
+    note: missingData,
     defaultOrder: { key: "name", direction: "asc" },
     keyOf: ({ id }) => id,
     nameOf: ({ name, display_name }) => display_name || name,

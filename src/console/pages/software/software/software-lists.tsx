@@ -6,6 +6,7 @@ import { Badge } from "../../../parts/badge.tsx";
 import { formatted } from "../../../parts/counted.ts";
 import type { Filter, ListDefinition } from "../../../parts/list/definition.ts";
 import { isPremium } from "../../../session.ts";
+import { missingData } from "../missing-data.ts";
 
 const yes = [{ value: "true", label: "yes" }];
 
@@ -40,6 +41,7 @@ export const titles: ListDefinition<typeof softwareApi.titles, SoftwareTitle> = 
   endpoint: softwareApi.titles,
   rowsOf: ({ software_titles }) => software_titles,
   countOf: ({ count }) => count,
+  note: missingData,
   defaultOrder: { key: "hosts_count", direction: "desc" },
   keyOf: ({ id }) => id,
   nameOf: ({ name, display_name }) => display_name || name,
@@ -89,6 +91,7 @@ export const versions: ListDefinition<typeof softwareApi.versions, SoftwareVersi
   endpoint: softwareApi.versions,
   rowsOf: ({ software }) => software,
   countOf: ({ count }) => count,
+  note: missingData,
   defaultOrder: { key: "hosts_count", direction: "desc" },
   keyOf: ({ id }) => id,
   nameOf: ({ name, version }) => `${name} ${version}`,
@@ -122,6 +125,7 @@ export const osVersions: ListDefinition<typeof osVersionsApi.list, OsVersion> = 
   hasSearch: false,
   rowsOf: ({ os_versions }) => os_versions,
   countOf: ({ count }) => count,
+  note: missingData,
   defaultOrder: { key: "hosts_count", direction: "desc" },
   keyOf: ({ os_version_id }) => os_version_id,
   nameOf: ({ name }) => name,
