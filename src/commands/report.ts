@@ -43,6 +43,12 @@ export default class Report extends ClientCommand {
   static override examples = [
     "<%= config.bin %> <%= command.id %> software-titles --filter vulnerable=true --columns name,source,hosts_count -o software.csv",
     "<%= config.bin %> <%= command.id %> policies --team Workstations",
+    "<%= config.bin %> <%= command.id %> policies",
+    "<%= config.bin %> <%= command.id %> software-versions --filter vulnerable=true",
+    "<%= config.bin %> <%= command.id %> vulnerabilities",
+    "<%= config.bin %> <%= command.id %> queries",
+    "<%= config.bin %> <%= command.id %> labels",
+    "<%= config.bin %> <%= command.id %> users",
   ];
 
   async run() {
