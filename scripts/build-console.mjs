@@ -4,6 +4,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { isGroup, isPlain } from "./bundle-api.mjs";
 
 const COMPRESSED = /\.(js|css|svg|json)$/;
 /** What pages need to know about an endpoint; its schemas stay on the server. */
@@ -89,10 +90,12 @@ async function modulesWithSchemas(folder) {
   const imports = new Map();
   for (const name of files) {
     const file = join(folder, name);
-    const found = (await readFile(file, "utf8")).matchAll(/^(?:import|export)\b(?:[^;"]*?\bfrom)?\s*"([^"]+)"/gm);
+    const statements = (await readFile(file, "utf8")).matchAll(/^(?:import|export)\b(?:[^;"]*?\bfrom)?\s*"([^"]+)"/gm);
     imports.set(
       file,
-      [...found].map(([, specifier]) => (specifier.startsWith(".") ? resolve(dirname(file), specifier) : specifier)),
+      [...statements].map(([, specifier]) =>
+        specifier.startsWith(".") ? resolve(dirname(file), specifier) : specifier,
+      ),
     );
   }
   const reached = new Set();
@@ -118,19 +121,3 @@ const rowOf = (endpoint) =>
       .map((name) => [name, endpoint[name]])
       .filter(([name, value]) => value !== usual[name] && !(name === "takes" && value.kind === "json")),
   );
-
-const isGroup = (value) =>
-  typeof value === "object" &&
-  value !== null &&
-  Object.values(value).length > 0 &&
-  Object.values(value).every(
-    (member) => typeof member === "object" && member !== null && "method" in member && "response" in member,
-  );
-
-/** Whether the value survives JSON. */
-function isPlain(value) {
-  if (Array.isArray(value)) return value.every(isPlain);
-  if (typeof value === "object" && value !== null)
-    return Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isPlain);
-  return value === null || ["string", "boolean"].includes(typeof value) || Number.isFinite(value);
-}

@@ -66,14 +66,15 @@ function rowOf(endpoint, outlineOf) {
   return JSON.stringify(Object.fromEntries(data));
 }
 
-const isGroup = (value) =>
+/** Whether the value is a group of endpoints. */
+export const isGroup = (value) =>
   typeof value === "object" &&
   value !== null &&
   Object.values(value).length > 0 &&
   Object.values(value).every((one) => typeof one === "object" && one !== null && "method" in one && "response" in one);
 
 /** Whether the value survives JSON. */
-function isPlain(value) {
+export function isPlain(value) {
   if (Array.isArray(value)) return value.every(isPlain);
   if (typeof value === "object" && value !== null)
     return Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isPlain);

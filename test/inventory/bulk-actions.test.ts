@@ -150,9 +150,9 @@ describe.each(bothEngines)("actions on many hosts, on %s", (engine) => {
     const body = { filters: {}, reason: "office closed", windows: { wipe_type: "doWipe" } };
     const would = await act(mia, "/hosts/wipe", body, dry);
     expect(would).toMatchObject({ status: 202, count: 56, done: 55, skipped: 1, approval: { hosts_count: 56 } });
-    const asked = await act(mia, "/hosts/wipe", body);
-    expect(asked).toMatchObject({ status: 202, count: 56, done: 0, approval: { action: "wipe_hosts" } });
-    const { id } = asked.approval!;
+    const requested = await act(mia, "/hosts/wipe", body);
+    expect(requested).toMatchObject({ status: 202, count: 56, done: 0, approval: { action: "wipe_hosts" } });
+    const { id } = requested.approval!;
     expect([await t.store.operations.count(), await t.store.tasks.count()]).toEqual([0, 0]);
     const { digest } = await selectionOf([...ids, ids.at(-1)! + 1]);
     const shown = ((await (await t.get(`/approvals/${id}`)).json()) as { approval: Approval }).approval;

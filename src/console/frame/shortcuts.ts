@@ -1,5 +1,5 @@
 // Keyboard shortcuts. Single letters can be turned off (WCAG 2.1.4), and do nothing while the user types.
-import { useEffect, useSyncExternalStore } from "react";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 
 interface Shortcut {
   /** The value of `event.key`, or two of them with a space: one after the other. */
@@ -79,5 +79,10 @@ export const useShortcutListOpen = (): boolean => useSyncExternalStore(shortcuts
 
 /** A shortcut while the component is on screen. The one that was added last wins. */
 export function useShortcut(keys: string, name: string, run: (event: KeyboardEvent) => void, isOn = true): void {
-  useEffect(() => (isOn ? shortcuts.add({ keys, name, run }) : undefined), [keys, name, run, isOn]);
+  const newest = useRef(run);
+  newest.current = run;
+  useEffect(
+    () => (isOn ? shortcuts.add({ keys, name, run: (event) => newest.current(event) }) : undefined),
+    [keys, name, isOn],
+  );
 }

@@ -98,9 +98,9 @@ describe.skipIf(chromium === null)("a host in the console", () => {
   it("offers what can be done, with the reason for what cannot, to those who may", async () => {
     const page = await browser.open(`/hosts/${mac.id}`);
     await page.getByRole("heading", { level: 1, name: "lab-mac" }).waitFor();
-    const some = ["Refetch", "Run script", "Install software"];
+    const everywhere = ["Refetch", "Run script", "Install software"];
     expect((await offered(page)).filter((name) => name !== "Live query")).toEqual([
-      ...some,
+      ...everywhere,
       "Lock",
       "-Unlock",
       "Wipe",

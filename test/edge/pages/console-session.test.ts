@@ -31,12 +31,12 @@ describe.each(rulesEngines)("the console's session on %s", (engine) => {
     const me = await t.raw("/api/v1/svc/me", { headers });
     expect(me.status).toBe(200);
     expect(((await me.json()) as ConsoleSession).user.email).toBe(ADMIN.email);
-    const made = await t.raw("/api/v1/svc/labels", {
+    const created = await t.raw("/api/v1/svc/labels", {
       method: "POST",
       headers: { ...headers, "content-type": "application/json" },
       body: JSON.stringify({ name: "Loaned", query: "select 1" }),
     });
-    expect(made.status).toBe(200);
+    expect(created.status).toBe(200);
     // Browsers without Sec-Fetch-Site send the origin with what changes something.
     const { "sec-fetch-site": _, ...older } = headers;
     const origin = await t.raw("/api/v1/svc/me", {

@@ -1,7 +1,6 @@
 // Rules for every page: headers, escaping, and pages instead of JSON for browsers.
 import { describe, expect, it } from "vitest";
 import { consolePaths } from "../../../src/console/routes.ts";
-import { scriptAsset } from "../../../src/server/edge/web/assets.ts";
 import { webPages } from "../../../src/server/edge/web/pages-table.ts";
 import { tokenHash } from "../../../src/server/platform/core/random.ts";
 import { makeUser, PASSWORD } from "../../support/accounts.ts";
@@ -214,18 +213,17 @@ describe.each(rulesEngines)("every page on %s", (engine) => {
     expect(await state()).toEqual(before);
   });
 
-  it("contains no script besides the console until something is to be copied, and then from a file", async () => {
+  it("contains no script besides the console", async () => {
     const { visitor, hostId } = await hostileApp(engine);
     for (const path of paths("GET", hostId, (path) => !consolePaths.includes(path) && path !== "/session")) {
       const seen = await visitor.get(path);
       expect(seen.headers.get("content-security-policy"), path).not.toContain("script-src");
       expect(seen.text, path).not.toMatch(/<script|<style|\sstyle=/i);
     }
-    const script = await visitor.get(scriptAsset.path);
-    expect([script.status, script.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
-    expect(script.headers.get("cache-control")).toContain("immutable");
     const [, style] = /<link rel="stylesheet" href="([^"]+)">/.exec((await visitor.get("/transparency")).text)!;
-    expect((await visitor.get(style!)).headers.get("content-type")).toBe("text/css; charset=utf-8");
+    const sheet = await visitor.get(style!);
+    expect(sheet.headers.get("content-type")).toBe("text/css; charset=utf-8");
+    expect(sheet.headers.get("cache-control")).toContain("immutable");
     expect((await visitor.get(style!.replace(/\.[\w-]+\.css$/, ".other.css"))).status).toBe(404);
   });
 });

@@ -83,6 +83,8 @@ export interface ListDefinition<E extends AnyEndpoint, Row> {
   readonly columns: readonly Column<Row>[];
   readonly filters?: readonly Filter[];
   readonly actions?: readonly SelectionAction<Row>[];
+  /** Whether the actions take all rows that match the filters, besides rows that were selected singly; default: no. */
+  readonly hasMatching?: boolean;
   /** What is shown of a row beside the list, by its key. */
   readonly details?: (key: string) => ReactNode;
   /** The endpoint that returns the same list as CSV, and what it needs besides the filters. */

@@ -19,7 +19,8 @@ export function SelectionBar<E extends AnyEndpoint, Row>(props: SelectionBarProp
   const isAny = selectedCount(selection) > 0;
   const isWholePage =
     selection.kind === "rows" && pageRows.length > 0 && pageRows.every((row) => selected.has(definition.keyOf(row)));
-  const hasMore = isWholePage && count !== undefined && count > selection.rows.length;
+  const hasMore =
+    definition.hasMatching === true && isWholePage && count !== undefined && count > selection.rows.length;
   return (
     <section aria-label="Selection" className={isAny ? "selection" : "selection none"}>
       <span>{formatted(selectedCount(selection))} selected</span>

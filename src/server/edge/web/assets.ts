@@ -1,6 +1,5 @@
 // Static files of the pages. Their names contain a hash of the content, so that browsers may cache them forever.
 import { createHash } from "node:crypto";
-import { script } from "./script.ts";
 import { style } from "./style.ts";
 
 interface Asset {
@@ -15,8 +14,7 @@ function asset(name: string, extension: string, type: string, text: string): Ass
 }
 
 export const styleAsset = asset("svc", "css", "text/css; charset=utf-8", style);
-export const scriptAsset = asset("svc", "js", "text/javascript; charset=utf-8", script);
-export const assets: readonly Asset[] = [styleAsset, scriptAsset];
+export const assets: readonly Asset[] = [styleAsset];
 
 export const assetResponse = ({ type, text }: Asset): Response =>
   new Response(text, {

@@ -2,14 +2,13 @@
  * The headers of every page. They allow no other resources and no framing, and hide URLs (some contain tokens) from
  * other sites.
  */
-export const pageHeaders = ({ script = false }: { script?: boolean } = {}): Record<string, string> => ({
+export const pageHeaders = (): Record<string, string> => ({
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": [
     "default-src 'none'",
     "style-src 'self'",
     // The logos of the organization and of the identity provider may be on any server.
     "img-src 'self' data: https:",
-    ...(script ? ["script-src 'self'"] : []),
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -2,7 +2,7 @@
 import type { Context } from "../../platform/core/context.ts";
 import { linkTo } from "../../platform/core/http/links.ts";
 import { LOGO_PATH } from "../../settings/logo/service.ts";
-import { scriptAsset, styleAsset } from "./assets.ts";
+import { styleAsset } from "./assets.ts";
 import { type Html, html } from "./html.ts";
 
 interface Frame {
@@ -14,7 +14,6 @@ interface Frame {
   readonly part?: string;
   /** Data for the viewer's menu, with the hidden field of its form. Without it no menu is shown. */
   readonly menu?: { readonly name: string; readonly csrf: Html; readonly parts: readonly Part[] };
-  readonly script?: boolean;
   /** The browser is forwarded to this URL without a script. */
   readonly moveTo?: string;
 }
@@ -40,7 +39,7 @@ export async function organization(ctx: Pick<Context, "config" | "settings">): P
 }
 
 export function layout(frame: Frame, org: Organization): string {
-  const { title, body, shape = "wide", menu, script = false, moveTo } = frame;
+  const { title, body, shape = "wide", menu, moveTo } = frame;
   const brand = html`<a class="brand" href="/">${org.logo !== "" && html`<img src="${org.logo}" alt="">`}<span>${org.name}</span></a>`;
   return html`<!doctype html>
 <html lang="en">
@@ -52,7 +51,6 @@ ${moveTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${move
 <title>${title} - ${org.name}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${styleAsset.path}">
-${script && html`<script src="${scriptAsset.path}" defer></script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>

@@ -29,7 +29,6 @@ export interface PageContent {
   readonly body: Html;
   readonly status?: number;
   readonly shape?: "wide" | "narrow";
-  readonly script?: boolean;
   readonly moveTo?: string;
   readonly retryAfter?: number;
 }

@@ -209,7 +209,7 @@ async function shown(
     { ...frame, ...(menu === undefined ? {} : { menu }), ...(part === undefined ? {} : { part }) },
     await organization(ctx),
   );
-  const headers = new Headers(pageHeaders({ script: answer.script ?? false }));
+  const headers = new Headers(pageHeaders());
   if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
   return new Response(text, { status, headers });
 }

@@ -17,6 +17,7 @@ import { type OpenDialog, SelectionDialog } from "./selection-dialogs.tsx";
 
 const definition: ListDefinition<typeof hostsApi.list, Host> = {
   name: "Hosts",
+  hasMatching: true,
   thing: "host",
   endpoint: hostsApi.list,
   rowsOf: ({ hosts }) => hosts,
