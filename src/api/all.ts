@@ -54,6 +54,7 @@ import { windowsChannelApi, windowsEnrollApi } from "./devices/windows.ts";
 import { configurationApi } from "./edge/configuration.ts";
 import { desktopAppApi, deviceApi } from "./edge/device.ts";
 import { deviceInstallsApi } from "./edge/device-installs.ts";
+import { plansApi } from "./edge/plans.ts";
 import { reportsApi } from "./edge/reports.ts";
 import { searchApi } from "./edge/search.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
@@ -154,6 +155,7 @@ const groups: Record<string, Record<string, AnyEndpoint>> = {
   schedule: scheduleApi,
   policies: policiesApi,
   reports: reportsApi,
+  plans: plansApi,
   search: searchApi,
   sessions: sessionsApi,
   setup: setupApi,

@@ -10,11 +10,12 @@ import { Configuration, filesFlags, inDryRun } from "../cli/topics/configuration
 import { ApiCallError, Unreachable } from "../client/errors.ts";
 import { fileSchema } from "../gitops/files/json-schema.ts";
 import { type LargeFile, readLargeFile } from "../gitops/files/large-files.ts";
-import { type Change, type Json, keyOf } from "../gitops/plan/diff.ts";
+import { type Change, keyOf } from "../gitops/plan/diff.ts";
 import { DEFAULT_MAX_DELETES, guardRemovals } from "../gitops/plan/guard.ts";
 import { filesOf, pinsOf, secretsOf, toThingChange, uploadsOf } from "../gitops/plan/plan.ts";
 import { summaryOf, titleOf } from "../gitops/plan/render.ts";
 import { movedSince, readSavedPlan, type SavedPlan } from "../gitops/plan/saved-plan.ts";
+import type { Json } from "../text/differences.ts";
 import { plural } from "../text/plural.ts";
 import { printable } from "../text/printable.ts";
 import { isRecord } from "../text/record.ts";

@@ -12,7 +12,8 @@ export default class Plan extends ClientCommand {
   static override summary = "Show what applying configuration files would add, change and remove.";
   static override description =
     "Nothing is changed. With --out the plan is saved to a file for `svc apply`, which makes exactly these changes, or none " +
-    "if anything that the plan read has changed in the meantime. The file contains the secrets to be set.";
+    "if anything that the plan read has changed in the meantime. The file contains the secrets to be set. " +
+    "`svc plans create` keeps a plan on the server instead, and says which hosts it affects.";
   static override endpoints = [configurationApi.state];
   static override flags = {
     ...filesFlags,

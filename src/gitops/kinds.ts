@@ -1,4 +1,6 @@
 // Every kind of configuration that files can contain.
+
+import type { Json } from "../text/differences.ts";
 import { isRecord } from "../text/record.ts";
 import type { SoftwareList } from "./files/software.ts";
 import { agentOptions } from "./kinds/agent-options.ts";
@@ -29,7 +31,6 @@ import { setupScript } from "./kinds/setup/script.ts";
 import { storeApp } from "./kinds/store-app.ts";
 import { team } from "./kinds/team.ts";
 import { teamSettings } from "./kinds/team-settings.ts";
-import type { Json } from "./plan/diff.ts";
 import { compareTexts } from "./plan/values.ts";
 
 /** By name, in the order in which they depend on each other: plans list changes in this order. */

@@ -39,6 +39,7 @@ import { profileRoutes } from "./devices/profiles/routes.ts";
 import { configurationRoutes } from "./edge/configuration/routes.ts";
 import { deviceRoutes } from "./edge/device-page/routes.ts";
 import { jobRoutes } from "./edge/jobs/routes.ts";
+import { planRoutes } from "./edge/plans/routes.ts";
 import { reportRoutes } from "./edge/reports/routes.ts";
 import { searchRoutes } from "./edge/search/routes.ts";
 import { signInPage } from "./edge/web/sign-in.ts";
@@ -131,6 +132,7 @@ const table: readonly Route[] = [
   ...policyRoutes,
   ...selfServiceRoutes,
   ...reportRoutes,
+  ...planRoutes,
   ...searchRoutes,
   ...sessionRoutes,
   ...setupRoutes,

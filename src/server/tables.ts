@@ -80,6 +80,7 @@ import { windowsUpdates } from "./devices/windows/updates/tables.ts";
 import { macMigrations } from "./edge/device-page/tables.ts";
 import { deviceSessions, deviceSignIns } from "./edge/device-sign-in/tables.ts";
 import { jobRuns } from "./edge/jobs/tables.ts";
+import { planContents, planScopes, plans } from "./edge/plans/tables.ts";
 import { approvalChoices, approvals, approvalTeams, dangerUses } from "./hosts/approvals/tables.ts";
 import { softwareCountChanges, vulnerabilityCountChanges } from "./hosts/count-changes/tables.ts";
 import { directoryCredentials } from "./hosts/directory/tables.ts";
@@ -323,6 +324,9 @@ export const tables: AllTables = {
   approvalChoices,
   approvalTeams,
   dangerUses,
+  plans,
+  planContents,
+  planScopes,
   jobRuns,
   unusedRows,
 };

@@ -136,6 +136,9 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
   if (/^views:(get|update|delete)$/.test(id))
     for (let i = 1; i <= 7; i++)
       await app.post("/views", { name: `View ${i}`, page: "hosts", query: {}, shared: "me" });
+  const change = { kind: "query", owner: null, name: "Planned", action: "set", value: { query: "SELECT 1" } };
+  if (id === "plans:create") await writeFile(join(files, "changes.json"), JSON.stringify({ changes: [change] }));
+  if (/^plans:(get|apply|delete)$/.test(id)) await app.post("/plans", { changes: [change] });
   if (id.startsWith("config:logo:")) {
     for (const name of ["logo.png", "logo-white.png"]) await writeFile(join(files, name), PNG);
     if (id !== "config:logo:set") await app.request("PUT", "/logo", logoForm(PNG));

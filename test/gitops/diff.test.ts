@@ -2,8 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { diff } from "../../src/gitops/plan/changes.ts";
-import { type Change, differences, isSame, type Json, type Thing } from "../../src/gitops/plan/diff.ts";
+import type { Change, Thing } from "../../src/gitops/plan/diff.ts";
 import { planJson, renderMarkdown, renderPlan } from "../../src/gitops/plan/render.ts";
+import { differences, isSame, type Json } from "../../src/text/differences.ts";
 
 const policy = (name: string, value: Record<string, Json>, owner: string | null = null): Thing => ({
   kind: "policy",

@@ -5,7 +5,7 @@ import { Environment } from "../../src/gitops/environment/variables.ts";
 import { Variables, yamlOf } from "../../src/gitops/export/text.ts";
 import { Problems, renderProblem } from "../../src/gitops/files/problems.ts";
 import { parseTree, plain } from "../../src/gitops/files/tree.ts";
-import type { Json } from "../../src/gitops/plan/diff.ts";
+import type { Json } from "../../src/text/differences.ts";
 
 const readBack = (text: string, environment: Record<string, string> = {}) => {
   const problems = new Problems();

@@ -6,8 +6,8 @@ import type { StateThing } from "../../src/api/edge/configuration.ts";
 import { NO_TEAM_NAME } from "../../src/api/settings/no-team.ts";
 import { exportFiles } from "../../src/gitops/export/export.ts";
 import { kindNames } from "../../src/gitops/kinds.ts";
-import type { Json } from "../../src/gitops/plan/diff.ts";
 import { mdmLeft } from "../../src/gitops/schema/settings.ts";
+import type { Json } from "../../src/text/differences.ts";
 import { isRecord } from "../../src/text/record.ts";
 import { defaults, stateWith, thing } from "../support/gitops-files.ts";
 

@@ -8,11 +8,11 @@ import { LabelSpec } from "../../src/api/hosts/labels.ts";
 import { AgentOptions, ConfigSections } from "../../src/api/settings/app-config.ts";
 import { TeamSettingsChange } from "../../src/api/settings/teams.ts";
 import { refOf } from "../../src/gitops/files/secrets.ts";
-import type { Json } from "../../src/gitops/plan/diff.ts";
 import { movedSettings } from "../../src/gitops/schema/moved.ts";
 import { isEmpty } from "../../src/gitops/schema/not-built.ts";
 import { GlobalControls, orgMdmKeys, TeamControls } from "../../src/gitops/schema/settings.ts";
 import { sections } from "../../src/server/settings/app-config/sections.ts";
+import type { Json } from "../../src/text/differences.ts";
 import { asYaml, credentialsFrom, defaults, stateWith } from "../support/gitops-files.ts";
 
 /** Why a field is not in files. */

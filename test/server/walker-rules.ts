@@ -170,6 +170,12 @@ export const rules: Record<string, PermissionName | "open" | "self"> = {
   "POST /views": "self",
   "PATCH /views/:id": "self",
   "DELETE /views/:id": "self",
+  // What their changes are about: test/edge/plans.test.ts.
+  "GET /plans": "self",
+  "GET /plans/:id": "self",
+  "POST /plans": "self",
+  "POST /plans/:id/apply": "self",
+  "DELETE /plans/:id": "self",
   "GET /tables": "self",
   "GET /tasks": "self",
   "GET /tasks/:id": "self",

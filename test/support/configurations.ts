@@ -7,7 +7,7 @@ import { queryLoggings, queryPlatforms } from "../../src/api/checks/queries.ts";
 import type { ConfigurationState, StateThing } from "../../src/api/edge/configuration.ts";
 import { mailDigests } from "../../src/api/settings/app-config.ts";
 import { NO_TEAM_NAME } from "../../src/api/settings/no-team.ts";
-import type { Json } from "../../src/gitops/plan/diff.ts";
+import type { Json } from "../../src/text/differences.ts";
 import { isRecord } from "../../src/text/record.ts";
 import { PROVIDER_CERTIFICATE } from "./provider-certificate.ts";
 

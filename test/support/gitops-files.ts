@@ -6,10 +6,11 @@ import type { ConfigurationState, StateThing } from "../../src/api/edge/configur
 import { type DesiredOptions, desiredOf } from "../../src/gitops/desired/desired.ts";
 import { renderProblem } from "../../src/gitops/files/problems.ts";
 import { readFiles } from "../../src/gitops/files/read.ts";
-import { isSame, type Json, type Thing } from "../../src/gitops/plan/diff.ts";
+import type { Thing } from "../../src/gitops/plan/diff.ts";
 import { configDefaults } from "../../src/server/edge/configuration/kinds/config/value.ts";
 import { noTeamDefaults, teamSettingsDefaults } from "../../src/server/edge/configuration/kinds/team-settings/value.ts";
 import { sections } from "../../src/server/settings/app-config/sections.ts";
+import { isSame, type Json } from "../../src/text/differences.ts";
 
 /** JSON is YAML; it contains no variables, and no character has a special meaning. */
 export const asYaml = (value: unknown): string =>

@@ -139,6 +139,7 @@ const endpointsByKind: Readonly<Record<string, readonly string[]>> = {
   ],
   "teams of tokens": ["PATCH /abm_tokens/:id/teams", "PATCH /vpp_tokens/:id/teams"],
   "credentials for the directory": ["PUT /directory_graph_credentials"],
+  "what plans contain": ["POST /plans/:id/apply"],
 };
 
 const kinds = new Map(

@@ -1,7 +1,8 @@
 // The server's state in the form in which the desired state is built and compared with it.
 import type { ConfigurationState, ThingKey } from "../../api/edge/configuration.ts";
+import type { Json } from "../../text/differences.ts";
 import type { Place, Problems } from "../files/problems.ts";
-import { type Json, keyOf, type Thing } from "../plan/diff.ts";
+import { keyOf, type Thing } from "../plan/diff.ts";
 
 /** The server's state, as far as files can express it. */
 export class Current {

@@ -2,11 +2,11 @@
 
 import { type ConfigurationState, maybeDeletedLabel, type ThingKey } from "../../api/edge/configuration.ts";
 import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
+import type { Json } from "../../text/differences.ts";
 import { isRecord } from "../../text/record.ts";
 import type { CollectedItems, PlacedItem } from "../files/collect.ts";
 import type { Place, Problems } from "../files/problems.ts";
 import { itemKinds, kinds } from "../kinds.ts";
-import type { Json } from "../plan/diff.ts";
 
 /** Labels that the server has. */
 export type ExistingLabels = Pick<ConfigurationState, "builtin_labels" | "labels" | "things">;

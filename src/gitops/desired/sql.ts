@@ -1,10 +1,11 @@
 // Broken SQL, at its place in the files: reported before anything is downloaded or applied.
 import { loadSqlSyntax, sqlProblem } from "../../sql/syntax.ts";
+import type { Json } from "../../text/differences.ts";
 import { isRecord } from "../../text/record.ts";
 import { startOf } from "../files/problems.ts";
 import type { Files } from "../files/read.ts";
 import { kinds } from "../kinds.ts";
-import { type Json, keyOf, type Thing } from "../plan/diff.ts";
+import { keyOf, type Thing } from "../plan/diff.ts";
 
 interface Sql {
   readonly thing: Thing;

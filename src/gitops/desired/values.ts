@@ -1,8 +1,9 @@
 // How whole values are built from partial ones.
 import type { z } from "zod";
+import type { Json } from "../../text/differences.ts";
 import { isRecord } from "../../text/record.ts";
 import { overlay, type Value } from "../files/overlay.ts";
-import type { Json, Owner, Thing } from "../plan/diff.ts";
+import type { Owner, Thing } from "../plan/diff.ts";
 
 export const thing = (kind: Thing["kind"], owner: Owner, value: unknown, name: string = kind): Thing => ({
   kind,

@@ -1,6 +1,7 @@
 // Parts of values as they are written to files.
+
+import { isSame, type Json } from "../../text/differences.ts";
 import { isRecord } from "../../text/record.ts";
-import { isSame, type Json } from "../plan/diff.ts";
 import { mdmLeft, orgMdmKeys } from "../schema/settings.ts";
 
 export type Fields = { readonly [key: string]: Json };

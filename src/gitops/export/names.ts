@@ -1,8 +1,9 @@
 // Names in exported files: of fields, of team files, and of variables for secrets.
 
 import { z } from "zod";
+import type { Json } from "../../text/differences.ts";
 import { isRecord } from "../../text/record.ts";
-import type { Json, Owner } from "../plan/diff.ts";
+import type { Owner } from "../plan/diff.ts";
 import { spellingsOf, unwrapped } from "../schema/loosen.ts";
 import { digest, type NameSecret, type Variable, type Variables } from "./text.ts";
 

@@ -1,6 +1,7 @@
 // What one exported main file is about.
 import type { ConfigurationState, StateThing } from "../../api/edge/configuration.ts";
-import type { Json, Owner } from "../plan/diff.ts";
+import type { Json } from "../../text/differences.ts";
+import type { Owner } from "../plan/diff.ts";
 import { compareTexts } from "../plan/values.ts";
 import type { ScopeKind } from "../schema/sections.ts";
 import type { Fields } from "./fields.ts";

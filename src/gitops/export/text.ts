@@ -3,10 +3,10 @@
 import { createHash } from "node:crypto";
 import { Document, isScalar, Scalar, visit } from "yaml";
 import { SECRET_PREFIX } from "../../api/settings/variables.ts";
+import { isSecretRef, type Json } from "../../text/differences.ts";
 import { isRecord } from "../../text/record.ts";
 import { PER_HOST } from "../environment/variables.ts";
 import { reference } from "../files/substitute.ts";
-import { isSecretRef, type Json } from "../plan/diff.ts";
 
 /** An environment variable that exported files refer to. */
 export interface Variable {

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { caTypes, secretFields } from "../../api/certificates/ca.ts";
 import { configSecrets, type SecretFields, secretPaths } from "../../api/secret-fields.ts";
+import type { Json } from "../../text/differences.ts";
 import { isRecord } from "../../text/record.ts";
-import type { Json } from "../plan/diff.ts";
 import type { Value } from "./overlay.ts";
 import type { Place, Problems } from "./problems.ts";
 import { placeOf, subtree, type Tree } from "./tree.ts";

@@ -1,13 +1,13 @@
 // Certificate authorities.
 import { type CaType, caFields, caTypes, isSingle } from "../../api/certificates/ca.ts";
 import type { StateThing } from "../../api/edge/configuration.ts";
+import type { Json } from "../../text/differences.ts";
 import { isRecord } from "../../text/record.ts";
 import { thing } from "../desired/values.ts";
 import { type Fields, fieldsOf, pick } from "../export/fields.ts";
 import type { Value } from "../files/overlay.ts";
 import { placeOf } from "../files/tree.ts";
 import { anyOf } from "../plan/activities.ts";
-import type { Json } from "../plan/diff.ts";
 import type { Kind } from "./kind.ts";
 
 interface AuthorityInput {

@@ -1,13 +1,14 @@
 // Custom variables: where they may be used, and that their values change. The values come from the environment.
 import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { SECRET_PREFIX } from "../../api/settings/variables.ts";
+import type { Json } from "../../text/differences.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Current } from "../desired/current.ts";
 import { pick } from "../export/fields.ts";
 import type { PlacedItem } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
 import { anyOf } from "../plan/activities.ts";
-import type { Json, Thing } from "../plan/diff.ts";
+import type { Thing } from "../plan/diff.ts";
 import { type CustomVariable, firstScope, VariableFile } from "../schema/variables.ts";
 import type { Kind } from "./kind.ts";
 

@@ -1,6 +1,7 @@
 // What the client knows about one kind of configuration.
 import type { z } from "zod";
 import type { ConfigurationState, ThingKey } from "../../api/edge/configuration.ts";
+import type { Json } from "../../text/differences.ts";
 import type { Current } from "../desired/current.ts";
 import type { DocumentRun, Run } from "../desired/run.ts";
 import type { Fields } from "../export/fields.ts";
@@ -14,7 +15,7 @@ import type { SoftwareList } from "../files/software.ts";
 import type { Reading, Spec } from "../files/spec.ts";
 import type { Mapping } from "../files/tree.ts";
 import type { Details } from "../plan/activities.ts";
-import type { Change, Json, Thing } from "../plan/diff.ts";
+import type { Change, Thing } from "../plan/diff.ts";
 import type { ScopeKind } from "../schema/sections.ts";
 
 interface NamedItem {

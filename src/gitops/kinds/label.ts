@@ -4,12 +4,13 @@ import { compareHosts } from "../../api/edge/configuration.ts";
 import { labelFields } from "../../api/hosts/label.ts";
 import { CUSTOM_VITAL, type LabelCriteria, labelVitals } from "../../api/hosts/labels.ts";
 import { fallbacksOf } from "../../api/plain-fields.ts";
+import type { Json } from "../../text/differences.ts";
 import { isRecord } from "../../text/record.ts";
 import type { Current } from "../desired/current.ts";
 import type { PlacedItem } from "../files/collect.ts";
 import type { Place, Problems } from "../files/problems.ts";
 import { anyOf } from "../plan/activities.ts";
-import type { Json, Thing } from "../plan/diff.ts";
+import type { Thing } from "../plan/diff.ts";
 import { choice, name, plainFields, text } from "../schema/fields.ts";
 import type { Kind } from "./kind.ts";
 

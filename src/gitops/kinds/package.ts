@@ -1,6 +1,7 @@
 // Packages and maintained apps that teams offer to their hosts.
 import { fallbacksOf, fieldNames, pick, recordOf } from "../../api/plain-fields.ts";
 import { type PackageText, packageFields, packageTexts } from "../../api/software/packages.ts";
+import { isSame, type Json } from "../../text/differences.ts";
 import type { Current } from "../desired/current.ts";
 import { changed, type Fields, fieldsOf, pick as pickFields } from "../export/fields.ts";
 import { FileNames, fileName } from "../export/names.ts";
@@ -8,7 +9,7 @@ import type { ExportedSections, ExportScope } from "../export/scope.ts";
 import type { PlacedItem } from "../files/collect.ts";
 import { textOfBytes } from "../files/item-files.ts";
 import { isOffered } from "../plan/activities.ts";
-import { isSame, type Json, type Thing } from "../plan/diff.ts";
+import type { Thing } from "../plan/diff.ts";
 import { MaintainedAppFile, PackageFile } from "../schema/software.ts";
 import type { Download, Kind } from "./kind.ts";
 import { inSetupOrder } from "./setup/order.ts";

@@ -1,8 +1,8 @@
 // What the details of activities say about changed objects and fields.
 
 import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
+import type { Json } from "../../text/differences.ts";
 import { isRecord } from "../../text/record.ts";
-import type { Json } from "./diff.ts";
 
 export type Details = { readonly [key: string]: Json };
 

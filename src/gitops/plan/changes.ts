@@ -1,6 +1,8 @@
 // The changes that bring the server to the desired state: a pure comparison by object and field.
+
+import { differences } from "../../text/differences.ts";
 import { inAnyOrder, kindNames } from "../kinds.ts";
-import { type Change, differences, keyOf, type Thing } from "./diff.ts";
+import { type Change, keyOf, type Thing } from "./diff.ts";
 import { compareTexts } from "./values.ts";
 
 /** Objects that are on the server but not in the files are deleted if `isComplete` returns true for them. */

@@ -1,8 +1,9 @@
 // What a plan destroys besides the objects that it removes: hosts lose their team, and renamed objects their results.
 import type { ConfigurationState } from "../../api/edge/configuration.ts";
+import { isSame, type Json } from "../../text/differences.ts";
 import { isRecord } from "../../text/record.ts";
 import { kinds } from "../kinds.ts";
-import { type Change, isSame, type Json, keyOf, type Thing } from "./diff.ts";
+import { type Change, keyOf, type Thing } from "./diff.ts";
 
 type State = Pick<ConfigurationState, "things" | "team_hosts">;
 

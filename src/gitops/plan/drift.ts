@@ -1,8 +1,9 @@
 // Finds in the activity feed who changed the server after the last apply, and when.
 import type { Activity } from "../../api/platform/activities.ts";
+import type { FieldChange } from "../../text/differences.ts";
 import { kinds } from "../kinds.ts";
 import { type Details, isOfField } from "./activities.ts";
-import type { Change, FieldChange } from "./diff.ts";
+import type { Change } from "./diff.ts";
 
 /** The types of activities that can explain one of the changes. */
 export const typesFor = (changes: readonly Change[]): string[] =>

@@ -1,7 +1,9 @@
 // What may be printed of a plan: the names of variables in place of their values.
+
+import { type FieldChange, isSecretRef, type Json } from "../../text/differences.ts";
 import { isRecord } from "../../text/record.ts";
 import { type Masks, NOT_SHOWN } from "../environment/masks.ts";
-import { type Change, type FieldChange, isSecretRef, type Json } from "./diff.ts";
+import type { Change } from "./diff.ts";
 
 /** The texts of secrets by reference. */
 type Secrets = ReadonlyMap<string, string>;

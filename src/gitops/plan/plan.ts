@@ -1,10 +1,11 @@
 // Computes the changes between the server's state and the files, and the request that applies them.
 
 import type { ConfigurationState, Pin, StateThing, ThingChange } from "../../api/edge/configuration.ts";
+import { isSecretRef, type Json } from "../../text/differences.ts";
 import { isRecord } from "../../text/record.ts";
 import { isDeletable, ofNewTeam } from "../kinds.ts";
 import { diff } from "./changes.ts";
-import { type Change, isSecretRef, type Json, keyOf, type Thing } from "./diff.ts";
+import { type Change, keyOf, type Thing } from "./diff.ts";
 
 export interface DesiredThings {
   readonly things: readonly Thing[];

@@ -2,11 +2,12 @@
 
 import { createTwoFilesPatch } from "diff";
 import type { ConfigurationState } from "../../api/edge/configuration.ts";
+import { differences, type FieldChange, type Json, masked } from "../../text/differences.ts";
 import { printable, printableLines, visible } from "../../text/printable.ts";
 import { isRecord } from "../../text/record.ts";
 import { NOT_SHOWN } from "../environment/masks.ts";
 import { isDeletable, kinds } from "../kinds.ts";
-import { type Change, differences, type FieldChange, type Json, masked, type Owner } from "./diff.ts";
+import type { Change, Owner } from "./diff.ts";
 
 /** The default settings, which plans need not show for new objects. */
 type Defaults = ConfigurationState["defaults"];

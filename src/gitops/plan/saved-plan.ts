@@ -9,7 +9,8 @@ import {
   type ThingKey,
   Title,
 } from "../../api/edge/configuration.ts";
-import { type Change, type FieldChange, keyOf } from "./diff.ts";
+import type { FieldChange } from "../../text/differences.ts";
+import { type Change, keyOf } from "./diff.ts";
 
 const FORMAT = "svc-plan-1";
 

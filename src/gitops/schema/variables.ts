@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { SECRET_PREFIX, variableDefaultUses, variableUses } from "../../api/settings/variables.ts";
-import type { Json } from "../plan/diff.ts";
+import type { Json } from "../../text/differences.ts";
 import { compareTexts } from "../plan/values.ts";
 import { name } from "./fields.ts";
 

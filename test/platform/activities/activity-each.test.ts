@@ -229,6 +229,7 @@ type Step = readonly [string, (ids: Ids) => Body, (ids: Ids) => Body | undefined
 
 const none = () => ({});
 const sql = "SELECT 1";
+const plannedQuery = { kind: "query", owner: null, name: "planned", action: "set", value: { query: sql } };
 
 const steps: readonly Step[] = [
   ["POST /teams", none, () => ({ name: "Alpha" }), ["created_team"], "team"],
@@ -313,6 +314,10 @@ const steps: readonly Step[] = [
   ["PATCH /views/:id", ({ view }) => ({ id: view }), () => ({ shared: "everyone" }), ["edited_view"]],
   ["DELETE /views/:id", ({ view }) => ({ id: view }), () => undefined, ["deleted_view"]],
   ["POST /views", none, () => ({ name: "ours", page: "hosts", shared: "everyone" }), ["created_view"]],
+  ["POST /plans", none, () => ({ changes: [plannedQuery] }), [], "plan"],
+  ["POST /plans/:id/apply", ({ plan }) => ({ id: plan }), none, ["applied_plan", "applied_spec_saved_query"]],
+  ["POST /plans/:id/apply", ({ plan }) => ({ id: plan }), none, []],
+  ["DELETE /plans/:id", ({ plan }) => ({ id: plan }), () => undefined, []],
   ["POST /tokens", none, () => ({ name: "nightly" }), ["created_api_token"], "token"],
   ["DELETE /tokens/:id", ({ token }) => ({ id: token }), () => undefined, ["deleted_api_token"]],
   [

@@ -29,6 +29,8 @@ const own = [
   "created_enroll_token",
   "created_invite",
   "created_label",
+  "applied_plan",
+  "deleted_plan",
   "created_view",
   "deleted_view",
   "edited_view",

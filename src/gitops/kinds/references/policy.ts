@@ -2,9 +2,9 @@
 
 import { basename, dirname, resolve } from "node:path";
 import { NO_TEAM_NAME } from "../../../api/settings/no-team.ts";
+import type { Json } from "../../../text/differences.ts";
 import type { CollectedItems, PlacedItem } from "../../files/collect.ts";
 import { listKey, type Problems } from "../../files/problems.ts";
-import type { Json } from "../../plan/diff.ts";
 import type { Package } from "../package.ts";
 import type { NamedSoftware, PolicyFile } from "../policy.ts";
 import type { StoreApp } from "../store-app.ts";

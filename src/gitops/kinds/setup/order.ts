@@ -1,10 +1,12 @@
 // The order in which hosts install the software of their setup: that of the items in files.
+
+import type { Json } from "../../../text/differences.ts";
 import { thing } from "../../desired/values.ts";
 import { fieldsOf } from "../../export/fields.ts";
 import type { ExportScope } from "../../export/scope.ts";
 import type { CollectedItems } from "../../files/collect.ts";
 import { isOffered } from "../../plan/activities.ts";
-import type { Json, Owner } from "../../plan/diff.ts";
+import type { Owner } from "../../plan/diff.ts";
 import type { Kind } from "../kind.ts";
 
 const KIND = "setup_order";

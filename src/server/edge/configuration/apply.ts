@@ -35,7 +35,10 @@ const locked = <R>(
   return lock === undefined ? work(store) : store.tx((inside) => locked(inside, work, others), { lock });
 };
 
-export async function applyConfiguration(caller: Context, body: Body): Promise<Reply> {
+/** Work of a caller in the same transaction, after the locks were taken and before anything is written. */
+export type Beside = (inside: Context) => Promise<void>;
+
+export async function applyConfiguration(caller: Context, body: Body, beside?: Beside): Promise<Reply> {
   const isPlanner = caller.dryRun !== null && !mayApply(caller);
   const ctx = isPlanner ? asWriter(caller) : caller;
   const texts: Texts = new Map(Object.entries(body.secrets ?? {}));
@@ -53,6 +56,7 @@ export async function applyConfiguration(caller: Context, body: Body): Promise<R
   let done: Work | undefined;
   await againWithoutGone(() =>
     locked(ctx.store, async (store) => {
+      await beside?.(within(ctx, store));
       done = await write(within(ctx, store), {
         request,
         changes,

@@ -70,16 +70,19 @@ const namesOf = ({ labels }: SharedRows, type: "builtin" | "regular"): string[] 
 type Rows = ReadonlyMap<Kind, unknown>;
 
 /** Call this in a transaction, so that all rows are from the same moment. */
-export async function readAllRows(ctx: Context): Promise<{ shared: SharedRows; rows: Rows }> {
+export async function readAllRows(
+  ctx: Context,
+  kindsToRead: Iterable<Kind> = kinds,
+): Promise<{ shared: SharedRows; rows: Rows }> {
   const shared = await readSharedRows(ctx);
   const rows = new Map<Kind, unknown>();
-  for (const kind of kinds) rows.set(kind, await kind.load(ctx, shared));
+  for (const kind of kindsToRead) rows.set(kind, await kind.load(ctx, shared));
   return { shared, rows };
 }
 
 /** A generator, so that each object is built only when it is used. */
 export function* thingsOf(shared: SharedRows, rows: Rows): Generator<Thing> {
-  for (const kind of kinds) yield* kind.things(rows.get(kind), shared);
+  for (const [kind, kindRows] of rows) yield* kind.things(kindRows, shared);
 }
 
 /** In base64, by their digests. */

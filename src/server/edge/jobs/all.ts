@@ -64,10 +64,10 @@ import { catalogueUpdates } from "../../software/catalogue/updates.ts";
 import { counts } from "../../software/software/counts-job.ts";
 import { versionKeys } from "../../software/software/version-keys-job.ts";
 import { deviceSessionCleanup } from "../device-sign-in/session.ts";
+/** In the order in which they run when all are due. Hosts expire first, so that they are not counted. */ import { planCleanup } from "../plans/cleanup-job.ts";
 import { uploadCleanup } from "./upload-cleanup.ts";
 import { vulnerabilities } from "./vulnerabilities.ts";
 
-/** In the order in which they run when all are due. Hosts expire first, so that they are not counted. */
 export const allJobs: readonly Job[] = [
   hostExpiry,
   counts,
@@ -138,4 +138,5 @@ export const allJobs: readonly Job[] = [
   outboxCleanup,
   approvals,
   taskCleanup,
+  planCleanup,
 ];

@@ -50,7 +50,7 @@ const vitals: Record<LabelVital, (value: string) => Predicate> = {
   end_user_idp_department: hostsOfDepartment,
 };
 
-function hostsOf(ctx: Deps, criteria: LabelCriteria): Predicate {
+export function hostsOfCriteria(ctx: Deps, criteria: LabelCriteria): Predicate {
   if ("where" in criteria) return compileWhere(criteria.where, ctx);
   if (criteria.vital !== CUSTOM_VITAL) return vitals[criteria.vital](criteria.value);
   const { custom_host_vital_id: id, value } = criteria;
@@ -62,5 +62,5 @@ type Criterial = Pick<LabelRow, "id" | "criteria">;
 /** Recomputes the members of a label with criteria, among all hosts. Returns whether any changed. */
 export async function findMembers(ctx: Deps & Pick<Context, "store">, label: Criterial): Promise<boolean> {
   if (label.criteria === null) return false;
-  return setMembers(ctx.store, label.id, hostsOf(ctx, label.criteria));
+  return setMembers(ctx.store, label.id, hostsOfCriteria(ctx, label.criteria));
 }

@@ -26,6 +26,12 @@ interface SoftwareDetails extends TeamDetails {
   labels_include_any?: ShownLabel[];
   labels_exclude_any?: ShownLabel[];
 }
+interface PlanDetails {
+  plan_id: number;
+  plan_name: string;
+  created_by: string;
+  changes: { create: number; update: number; delete: number };
+}
 interface ViewDetails extends TeamDetails {
   view_id: number;
   view_name: string;
@@ -443,6 +449,10 @@ export interface ActivityTypes extends CaActivities {
   overrode_gitops_mode: { method: string; path: string; reason: string };
   /** A recipient of mails about failing policies used the link in one of them. `team_id` null: global policies. */
   unsubscribed_from_policy_mails: { email: string; team_id: number | null; team_name: string | null };
+  /** All changes of a stored plan were made. The changes themselves have their own activities. */
+  applied_plan: PlanDetails;
+  /** A plan of another user. */
+  deleted_plan: PlanDetails;
   /** A scheduled job was started manually. */
   triggered_job: { job_name: string };
   ran_automation_webhook: AutomationDetails & { status_code?: number };

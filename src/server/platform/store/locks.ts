@@ -74,6 +74,7 @@ type LockOfThing =
   | `rate limit ${string}`
   | `refused enrollment of ${number}`
   | `script-batch-${string}`
+  | `plans of ${number}`
   | `operations-${number}`;
 
 export type OrderedLock = (typeof lockOrder)[number];
