@@ -33,16 +33,17 @@ describe("plans", () => {
     const made = await run("create", "-f", file, "--name", "New");
     expect(made.stdout).toMatch(/Plan: 2 to add, 0 to change, 0 to remove/);
     expect(made.stdout).toMatch(/Hosts:\n {2}policy "Up": \d+ hosts? gets? it \(/);
-    expect(made.stderr).toMatch(/kept as plan 1 \(New\): apply it with `svc plans apply 1`/);
-    expect((await run("get", "1")).stdout).toMatch(/^plan 1 \(New\) of .*: pending, expires at/);
-    expect((await run("list", "--state", "pending")).stdout).toMatch(/1\s+pending\s+New\s+2\s+0\s+0/);
-    const unconfirmed = await fleet.run(["plans", "apply", "1", "--no-input"]);
+    // The ids of dry runs are not used again.
+    const id = /kept as plan (\d+) \(New\): apply it with `svc plans apply \1`/.exec(made.stderr)?.[1] ?? "";
+    expect((await run("get", id)).stdout).toMatch(new RegExp(`^plan ${id} \\(New\\) of .*: pending, expires at`));
+    expect((await run("list", "--state", "pending")).stdout).toMatch(/pending\s+New\s+2\s+0\s+0/);
+    const unconfirmed = await fleet.run(["plans", "apply", id, "--no-input"]);
     expect(unconfirmed.exitCode).toBe(2);
-    const dry = await run("apply", "1", "--dry-run");
-    expect(dry.stderr).toContain("would apply plan 1 (New)");
-    expect((await run("apply", "1", "--yes")).stderr).toContain("applied plan 1 (New): 2 to add");
-    expect((await run("apply", "1", "--yes")).stderr).toContain("was applied already");
-    expect(JSON.parse((await run("get", "1", "-o", "json")).stdout)).toMatchObject({ state: "applied", name: "New" });
+    const dry = await run("apply", id, "--dry-run");
+    expect(dry.stderr).toContain(`would apply plan ${id} (New)`);
+    expect((await run("apply", id, "--yes")).stderr).toContain(`applied plan ${id} (New): 2 to add`);
+    expect((await run("apply", id, "--yes")).stderr).toContain("was applied already");
+    expect(JSON.parse((await run("get", id, "-o", "json")).stdout)).toMatchObject({ state: "applied", name: "New" });
     const same = await fleet.run(["plans", "create", "-f", file]);
     expect(same.exitCode).toBe(1);
     expect(same.stderr).toContain("the files change nothing");
