@@ -133,7 +133,12 @@ function usageOf(pid: number): { rss: number; cpu: number } {
   };
 }
 
-export type Caller = <T = unknown>(method: string, path: string, body?: unknown) => Promise<T>;
+export type Caller = <T = unknown>(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<T>;
 
 /** Signs in as the first admin; returns the session's token. */
 export async function tokenOf(server: BenchServer): Promise<string> {
@@ -153,10 +158,10 @@ export async function tokenOf(server: BenchServer): Promise<string> {
 /** Signs in as the first admin; returns a caller of the API. */
 export async function signIn(server: BenchServer): Promise<Caller> {
   const token = await tokenOf(server);
-  return async <T>(method: string, path: string, body?: unknown) => {
+  return async <T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const reply = await server.send(`/api/v1/svc${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`);

@@ -55,6 +55,9 @@ const queryFilters = {
   host_id: QueryId.optional().meta({ description: "only those of this host" }),
   team_id: QueryTeam.optional(),
   requested_by: QueryId.optional().meta({ description: "only those that the user with this id has requested" }),
+  task_id: QueryId.optional().meta({
+    description: "only those that the task with this id has queued: it locks, unlocks, wipes or installs",
+  }),
   query: QueryText.optional().meta({ description: "searches the names of hosts" }),
   since,
 };
@@ -66,6 +69,7 @@ export const OperationFilters = z.object({
   host_id: Id.optional(),
   team_id: z.int().min(0).optional().meta({ premium: true, description: "0 = no team (premium)" }),
   requested_by: Id.optional(),
+  task_id: Id.optional(),
   query: QueryText.optional(),
   since,
 });

@@ -36,7 +36,9 @@ export const TaskHost = z.object({
   display_name: z.string(),
   outcome: z.enum(taskHostOutcomes).meta({ description: "done: what was requested is queued for the host, or done" }),
   reason: z.string().meta({ description: "why the host was skipped" }),
-  reference: z.string().meta({ description: "uuid of the installation, of tasks that install software; else empty" }),
+  reference: z.string().meta({
+    description: "uuid of the operation or installation that was queued for the host; empty if there is none",
+  }),
 });
 export type TaskHost = z.infer<typeof TaskHost>;
 

@@ -1,6 +1,7 @@
 import * as Args from "@oclif/core/args";
 import * as Flags from "@oclif/core/flags";
-import { type HostOperation, operationsApi } from "../../api/hosts/operations.ts";
+import type { ReplyOf } from "../../api/endpoint.ts";
+import { type HostOperation, OPERATIONS_MAX, operationsApi } from "../../api/hosts/operations.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
 import { dryRunFlag, teamFlag, yesFlag } from "../../cli/flags.ts";
@@ -14,7 +15,7 @@ export default class OperationsCancel extends ClientCommand {
   static override summary = "Cancel operations that hosts have not begun.";
   static override destructive = true;
   static override description =
-    "Operations are given by id, or selected by filters: at most 1000. Asks y or N for one. For several, you must type their number or " +
+    "Operations are given by id, or selected by filters. More than 1000 are cancelled in several requests. Asks y or N for one. For several, you must type their number or " +
     "give --confirm NUMBER. Nothing is cancelled if the selection has changed in the meantime (exit code 5). Those that cannot be " +
     "cancelled are reported with the reason (exit code 1).";
   static override endpoints = [operationsApi.cancel];
@@ -49,12 +50,8 @@ export default class OperationsCancel extends ClientCommand {
     if (count === 1 && flags.confirm === undefined) await this.confirm(`Cancel ${what}?`);
     else await this.confirmTyped(`Cancel ${what}?`, String(count));
 
-    const body = { ids: selected.map(({ id }) => id) };
-    const reply = await asShown(await selectionOfHosts(selected), (options) =>
-      this.call(operationsApi.cancel, { body }, options),
-    );
-    const { cancelled, not_cancelled } = reply;
-    await this.report(`cancelled ${cancelled.length} of ${plural(count, "operation")}`, reply);
+    const { cancelled, not_cancelled } = await this.#cancel(selected);
+    await this.report(`cancelled ${cancelled.length} of ${plural(count, "operation")}`, { cancelled, not_cancelled });
     const [first] = not_cancelled;
     if (first)
       throw new CliError(
@@ -64,13 +61,25 @@ export default class OperationsCancel extends ClientCommand {
       );
   }
 
-  async #matching(filters: Record<string, unknown>): Promise<HostOperation[]> {
+  async #cancel(selected: readonly HostOperation[]): Promise<CancelReply> {
+    const replies: CancelReply[] = [];
+    for (let at = 0; at < selected.length; at += OPERATIONS_MAX) {
+      const part = selected.slice(at, at + OPERATIONS_MAX);
+      const body = { ids: part.map(({ id }) => id) };
+      const send = async (options: { headers: Record<string, string> }) =>
+        replies.push(await this.call(operationsApi.cancel, { body }, options));
+      await asShown(await selectionOfHosts(part), send);
+    }
+    return {
+      cancelled: replies.flatMap(({ cancelled }) => cancelled),
+      not_cancelled: replies.flatMap(({ not_cancelled }) => not_cancelled),
+    };
+  }
+
+  #matching(filters: Record<string, unknown>): Promise<HostOperation[]> {
     this.common.all = true;
     const query = { state: "queued,sent", ...filters };
-    const operations = await this.rows(operationsApi.list, { query }, "operations");
-    if (operations.length > 1000)
-      throw usage(`${operations.length} operations match, and at most 1000 are cancelled at once`, "Add filters.");
-    return operations;
+    return this.rows(operationsApi.list, { query }, "operations");
   }
 
   async #named(ids: readonly string[]): Promise<HostOperation[]> {
@@ -82,6 +91,8 @@ export default class OperationsCancel extends ClientCommand {
     return [...operations.values()];
   }
 }
+
+type CancelReply = ReplyOf<typeof operationsApi.cancel>;
 
 const nameOf = ({ kind, detail, host }: HostOperation): string =>
   `${printable(detail || kind)} on ${printable(host.display_name)}`;

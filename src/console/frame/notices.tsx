@@ -1,6 +1,7 @@
 import { type ReactElement, useSyncExternalStore } from "react";
 import { ApiCallError } from "../../client/errors.ts";
 import { errorTexts } from "../parts/error-texts.ts";
+import { PageLink } from "./page-link.tsx";
 
 export interface Notice {
   readonly id: number;
@@ -9,9 +10,18 @@ export interface Notice {
   /** The id under which the server logged an error. */
   readonly reference?: string | undefined;
   readonly undo?: (() => void) | undefined;
+  /** Where more about it is. */
+  readonly link?: NoticeLink | undefined;
+}
+
+interface NoticeLink {
+  readonly text: string;
+  readonly href: string;
 }
 
 const SHOWN_MS = 8_000;
+/** A notice with a link has to be read before it can be followed. */
+const SHOWN_WITH_LINK_MS = 30_000;
 
 class NoticeStore {
   #notices: readonly Notice[] = [];
@@ -29,7 +39,8 @@ class NoticeStore {
   add(notice: Omit<Notice, "id">): void {
     const id = this.#nextId++;
     this.#set([...this.#notices, { ...notice, id }]);
-    if (notice.kind === "done" && notice.undo === undefined) setTimeout(() => this.close(id), SHOWN_MS);
+    if (notice.kind === "done" && notice.undo === undefined)
+      setTimeout(() => this.close(id), notice.link === undefined ? SHOWN_MS : SHOWN_WITH_LINK_MS);
   }
 
   close(id: number): void {
@@ -44,8 +55,9 @@ class NoticeStore {
 
 const store = new NoticeStore();
 
-/** Says that something was done, with a way back if there is one. */
-export const notifyDone = (text: string, undo?: () => void): void => store.add({ kind: "done", text, undo });
+/** Says that something was done, with a way back if there is one, which keeps the notice until it is closed. */
+export const notifyDone = (text: string, options: Pick<Notice, "undo" | "link"> = {}): void =>
+  store.add({ kind: "done", text, ...options });
 
 /** Says that something failed, in the words of the server. */
 export function notifyFailed(error: unknown): void {
@@ -57,11 +69,17 @@ export function Notices(): ReactElement {
   const notices = useSyncExternalStore(store.subscribe, store.get);
   return (
     <section aria-label="Notices" aria-live="polite" className="notices">
-      {notices.map(({ id, kind, text, reference, undo }) => (
+      {notices.map(({ id, kind, text, reference, undo, link }) => (
         <div key={id} className={`notice ${kind}`}>
           <p>
             {text}
             {reference !== undefined && <small> Reference: {reference}</small>}
+            {link !== undefined && (
+              <>
+                {" "}
+                <PageLink href={link.href}>{link.text}</PageLink>
+              </>
+            )}
           </p>
           {undo !== undefined && (
             <button

@@ -72,6 +72,7 @@ export function Combobox(props: ComboboxProps): ReactElement {
       <input
         ref={input}
         type="text"
+        data-focus={props.autoFocus === true ? "" : undefined}
         role="combobox"
         aria-label={label}
         aria-expanded={isOpen}

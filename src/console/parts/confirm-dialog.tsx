@@ -15,6 +15,10 @@ interface ConfirmDialogProps {
   /** Whether the user gives a reason, which is recorded. */
   readonly hasReason?: boolean;
   readonly isDangerous?: boolean;
+  /** The button that does nothing; default: Cancel. */
+  readonly dismiss?: string;
+  /** Whether everything is there that it needs, besides what is typed here; default: yes. */
+  readonly isReady?: boolean;
   readonly onConfirm: (reason: string) => Promise<unknown>;
   /** With what was returned when it was confirmed; without it if it was cancelled. */
   readonly onClose: (result?: unknown) => void;
@@ -28,7 +32,7 @@ export function ConfirmDialog(props: ConfirmDialogProps): ReactElement {
   const [reason, setReason] = useState("");
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
-  const isReady = typed === undefined || text.trim() === typed;
+  const isReady = (props.isReady ?? true) && (typed === undefined || text.trim() === typed);
   const confirm = async () => {
     if (!isReady || isSending) return;
     setSending(true);
@@ -73,7 +77,7 @@ export function ConfirmDialog(props: ConfirmDialogProps): ReactElement {
         )}
         <div className="dialog-buttons">
           <button type="button" className="plain" onClick={() => onClose()}>
-            Cancel
+            {props.dismiss ?? "Cancel"}
           </button>
           <button type="submit" className={isDangerous ? "danger" : undefined} disabled={!isReady || isSending}>
             {verb}

@@ -23,6 +23,8 @@ export function Dialog(props: DialogProps): ReactElement {
     const element = dialog.current;
     const before = document.activeElement;
     element?.showModal();
+    // The browser focuses the first button, whatever had the focus while the dialog was not open yet.
+    element?.querySelector<HTMLElement>("[data-focus]")?.focus();
     return () => {
       element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();

@@ -139,6 +139,7 @@ function DecisionDialog({
           <li>and {approval.hosts_count - approval.hosts.length} more</li>
         )}
       </ul>
+      {approval.request_reason !== "" && <p>Reason: {approval.request_reason}</p>}
       {kind === "Approve" && <p>This cannot be undone.</p>}
     </ConfirmDialog>
   );

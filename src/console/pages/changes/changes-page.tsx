@@ -1,9 +1,10 @@
 import type { ReactElement } from "react";
 import { Page } from "../../frame/page.tsx";
 import { UrlTabs } from "../../parts/url-tabs.tsx";
-import { isPremium, may } from "../../session.ts";
+import { isPremium, may, maySomewhere } from "../../session.ts";
 import { ApprovalsTab } from "./approvals-tab.tsx";
 import { BatchesTab } from "./batches-tab.tsx";
+import { OperationsTab } from "./operations-tab.tsx";
 import { TasksTab } from "./tasks-tab.tsx";
 
 /** What waits for a decision, and what the servers are doing. */
@@ -14,6 +15,9 @@ export default function ChangesPage(): ReactElement {
         label="Changes"
         tabs={[
           ...(isPremium() ? [{ id: "approvals", name: "Approvals", content: () => <ApprovalsTab /> }] : []),
+          ...(maySomewhere("hosts:read_activities")
+            ? [{ id: "operations", name: "Operations", content: () => <OperationsTab /> }]
+            : []),
           { id: "tasks", name: "Tasks", content: () => <TasksTab /> },
           ...(may("scripts:read", null)
             ? [{ id: "batches", name: "Script batches", content: () => <BatchesTab /> }]

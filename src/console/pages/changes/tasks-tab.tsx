@@ -2,19 +2,13 @@ import { type ReactElement, useMemo } from "react";
 import { type Task, tasksApi } from "../../../api/platform/tasks.ts";
 import { client, request, useOutdate } from "../../api.ts";
 import { notifyDone, notifyFailed } from "../../frame/notices.tsx";
-import { Badge, type Tone } from "../../parts/badge.tsx";
+import { Badge } from "../../parts/badge.tsx";
 import { formatted } from "../../parts/counted.ts";
 import type { ListDefinition } from "../../parts/list/definition.ts";
 import { List } from "../../parts/list/list-page.tsx";
 import { Time } from "../../parts/time.tsx";
-
-const tones: Readonly<Record<Task["state"], Tone>> = {
-  queued: "quiet",
-  running: "note",
-  done: "good",
-  failed: "bad",
-  cancelled: "quiet",
-};
+import { nameOfTask, taskTones } from "./task-names.ts";
+import { TaskPanel } from "./task-panel.tsx";
 
 /** What the servers do after a request was answered, with how far it is. */
 export function TasksTab(): ReactElement {
@@ -34,8 +28,6 @@ export function TasksTab(): ReactElement {
   return <List definition={definition} />;
 }
 
-const nameOf = ({ kind }: Task): string => kind.replaceAll("_", " ");
-
 const tasksOf = (onCancel: (task: Task) => void): ListDefinition<typeof tasksApi.list, Task> => ({
   name: "Tasks",
   thing: "task",
@@ -45,10 +37,11 @@ const tasksOf = (onCancel: (task: Task) => void): ListDefinition<typeof tasksApi
   rowsOf: ({ tasks }) => tasks,
   defaultOrder: { key: "id", direction: "desc" },
   keyOf: ({ id }) => id,
-  nameOf,
+  nameOf: (task) => `${nameOfTask(task)}, task ${task.id}`,
+  details: (id) => <TaskPanel key={id} id={id} />,
   columns: [
-    { id: "kind", name: "What", cell: nameOf },
-    { id: "state", name: "State", cell: ({ state }) => <Badge tone={tones[state]}>{state}</Badge> },
+    { id: "kind", name: "What", cell: nameOfTask },
+    { id: "state", name: "State", cell: ({ state }) => <Badge tone={taskTones[state]}>{state}</Badge> },
     {
       id: "progress",
       name: "Progress",
@@ -67,7 +60,7 @@ const tasksOf = (onCancel: (task: Task) => void): ListDefinition<typeof tasksApi
           <button
             type="button"
             className="plain small"
-            aria-label={`Cancel ${nameOf(task)}`}
+            aria-label={`Cancel ${nameOfTask(task)}`}
             disabled={task.cancel_requested}
             onClick={() => onCancel(task)}
           >
@@ -80,7 +73,7 @@ const tasksOf = (onCancel: (task: Task) => void): ListDefinition<typeof tasksApi
     {
       name: "state",
       label: "State",
-      options: Object.keys(tones).map((value) => ({ value, label: value })),
+      options: Object.keys(taskTones).map((value) => ({ value, label: value })),
     },
     { name: "kind", label: "Kind" },
   ],

@@ -131,7 +131,7 @@ function FilterValue({ filter, onSelect, onClose }: FilterValueProps): ReactElem
       >
         <label className="field">
           {filter.label}
-          <input autoFocus value={text} onChange={({ target }) => setText(target.value)} />
+          <input data-focus="" value={text} onChange={({ target }) => setText(target.value)} />
         </label>
         <div className="dialog-buttons">
           <button type="submit">Add filter</button>

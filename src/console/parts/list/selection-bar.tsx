@@ -1,7 +1,8 @@
-import type { ReactElement } from "react";
+import { type ReactElement, useSyncExternalStore } from "react";
 import type { AnyEndpoint } from "../../../api/endpoint.ts";
 import { formatted } from "../counted.ts";
-import { type ListDefinition, selectedCount } from "./definition.ts";
+import { MenuButton } from "../menu.tsx";
+import { type ListDefinition, type SelectionAction, selectedCount } from "./definition.ts";
 import type { useSelection } from "./use-selection.ts";
 
 interface SelectionBarProps<E extends AnyEndpoint, Row> {
@@ -10,6 +11,15 @@ interface SelectionBarProps<E extends AnyEndpoint, Row> {
   readonly pageRows: readonly Row[];
   readonly count: number | undefined;
   readonly limits: Readonly<Record<string, string>>;
+}
+
+/** Buttons that a narrow page shows; if there are more actions, the last place is that of a menu with the others. */
+const NARROW_PLACES = 3;
+const narrow = matchMedia("(max-width: 40rem)");
+
+function subscribeNarrow(listener: () => void): () => void {
+  narrow.addEventListener("change", listener);
+  return () => narrow.removeEventListener("change", listener);
 }
 
 /** What is selected, and what can be done with it. The row is always there, so that nothing moves. */
@@ -31,23 +41,43 @@ export function SelectionBar<E extends AnyEndpoint, Row>(props: SelectionBarProp
               Select all {formatted(count)} matching
             </button>
           )}
-          {(definition.actions ?? []).map(({ name, onSelect, isDangerous, disabled }) => (
-            <button
-              key={name}
-              type="button"
-              className={isDangerous ? "danger small" : "plain small"}
-              disabled={disabled !== undefined}
-              title={disabled}
-              onClick={() => onSelect(selection, selected.clear)}
-            >
-              {name}
-            </button>
-          ))}
+          <ActionButtons
+            actions={(definition.actions ?? []).map(({ onSelect, ...action }) => ({
+              ...action,
+              onSelect: () => onSelect(selection, selected.clear),
+            }))}
+          />
           <button type="button" className="plain small" onClick={selected.clear}>
             Clear
           </button>
         </>
       )}
     </section>
+  );
+}
+
+interface ActionButtonsProps {
+  readonly actions: readonly (Omit<SelectionAction<never>, "onSelect"> & { readonly onSelect: () => void })[];
+}
+
+function ActionButtons({ actions }: ActionButtonsProps): ReactElement {
+  const isNarrow = useSyncExternalStore(subscribeNarrow, () => narrow.matches);
+  const places = isNarrow && actions.length > NARROW_PLACES ? NARROW_PLACES - 1 : actions.length;
+  return (
+    <>
+      {actions.slice(0, places).map(({ name, onSelect, isDangerous, disabled }) => (
+        <button
+          key={name}
+          type="button"
+          className={isDangerous ? "danger small" : "plain small"}
+          disabled={disabled !== undefined}
+          title={disabled}
+          onClick={onSelect}
+        >
+          {name}
+        </button>
+      ))}
+      {places < actions.length && <MenuButton label="More" className="plain small" items={actions.slice(places)} />}
+    </>
   );
 }

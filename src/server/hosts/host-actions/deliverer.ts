@@ -3,7 +3,7 @@
 
 import type { WindowsWipeType } from "../../../api/hosts/host-actions.ts";
 import type { Context } from "../../platform/core/context.ts";
-import { invalid } from "../../platform/core/errors.ts";
+import type { ApiError } from "../../platform/core/errors.ts";
 import { extensionPoint } from "../../platform/core/extensions.ts";
 import type { HostRow } from "../hosts/access.ts";
 
@@ -23,11 +23,19 @@ export interface Deliverer {
   serves(host: HostRow, action: HostAction): boolean;
   /** Whether the deliverer serves devices, too, that belong to their users. */
   readonly servesPersonal?: true;
-  /** Throws an error that names what is missing, if the action cannot be delivered to the host. */
-  require(ctx: Context, host: HostRow, action: HostAction): Promise<void>;
-  /** Queues the action in the caller's transaction. */
-  deliver(ctx: Context, host: HostRow, action: HostAction, options: ActionOptions): Promise<Delivery>;
+  /** The hosts to which the action cannot be delivered, each with an error that names what is missing. */
+  refusals(ctx: Context, hosts: readonly HostRow[], action: HostAction): Promise<Refusals>;
+  /** Queues the action for hosts that it can be delivered to, in the caller's transaction. In the order of the hosts. */
+  deliver(
+    ctx: Context,
+    hosts: readonly HostRow[],
+    action: HostAction,
+    options: ActionOptions,
+  ): Promise<readonly Delivery[]>;
 }
+
+/** Why something cannot be done on hosts, by their ids. Hosts that are not in it can do it. */
+export type Refusals = ReadonlyMap<number, ApiError>;
 
 export const hostActionDeliverers = extensionPoint<Deliverer>("deliverers of actions on hosts");
 
@@ -40,11 +48,3 @@ export interface Delivery {
 
 export const delivererOf = ({ extensions }: Context, host: HostRow, action: HostAction): Deliverer | undefined =>
   extensions.of(hostActionDeliverers).find((deliverer) => deliverer.serves(host, action));
-
-/** The deliverer for this host; an error that names the missing requirement if there is none. */
-export async function delivererFor(ctx: Context, host: HostRow, action: HostAction): Promise<Deliverer> {
-  const deliverer = delivererOf(ctx, host, action);
-  if (!deliverer) throw invalid("host_id", `${action} is not supported on the platform '${host.platform}'`);
-  await deliverer.require(ctx, host, action);
-  return deliverer;
-}

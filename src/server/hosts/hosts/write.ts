@@ -6,10 +6,14 @@ import { and, eq, oneOf, type Predicate } from "../../platform/store/query.ts";
 import { notifyHostsGone, notifyHostsMoved } from "./changes.ts";
 
 /** Makes the host send its whole inventory at its next check-in. Returns whether there is such a host. */
-export async function requestRefetch(tx: ServerTx, id: number): Promise<boolean> {
-  const changed = await tx.hosts.update({ where: eq("id", id), set: { refetch_requested: true } });
-  if (changed > 0) await tx.notify(channels.hosts, hostsPayload([id]));
-  return changed > 0;
+export const requestRefetch = async (tx: ServerTx, id: number): Promise<boolean> =>
+  (await requestRefetches(tx, [id])) > 0;
+
+/** `requestRefetch` for several hosts. Returns how many of them there are. */
+export async function requestRefetches(tx: ServerTx, ids: readonly number[]): Promise<number> {
+  const changed = await tx.hosts.update({ where: oneOf("id", ids), set: { refetch_requested: true } });
+  if (changed > 0) await tx.notify(channels.hosts, hostsPayload(ids));
+  return changed;
 }
 
 /** Makes the hosts run all label queries again at their next check-in. */

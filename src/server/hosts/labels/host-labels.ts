@@ -1,10 +1,10 @@
-// Adds one host to manual labels, and removes it from others.
-import { recordActivity } from "../../platform/activities/record.ts";
+// Adds hosts to manual labels, and removes them from others.
+import { recordActivities } from "../../platform/activities/record.ts";
 import { type Context, within } from "../../platform/core/context.ts";
 import { badRequest } from "../../platform/core/errors.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
-import { and, eq, oneOf, or } from "../../platform/store/query.ts";
-import { hostFor } from "../hosts/access.ts";
+import { and, oneOf, or } from "../../platform/store/query.ts";
+import { type HostRow, hostFor } from "../hosts/access.ts";
 import { notifyMembersChanged } from "./counts.ts";
 import { labelName } from "./names.ts";
 import { quotedNames } from "./scope.ts";
@@ -32,32 +32,55 @@ export async function changeHostLabels(
     const inside = within(ctx, store);
     const host = await hostFor(inside, "hosts:label", hostId);
     const [joining, leaving] = [await manualLabels(store, add), await manualLabels(store, remove)];
-    const ids = [...joining, ...leaving].map(({ id }) => id);
-    if (ids.length === 0) return;
-    const memberships = await store.labelMembers.pick(["label_id"], {
-      where: and(eq("host_id", hostId), oneOf("label_id", ids)),
-    });
-    const current = new Set(memberships.map(({ label_id }) => label_id));
-    const added = joining.filter(({ id }) => !current.has(id));
-    const removed = leaving.filter(({ id }) => current.has(id));
-    if (added.length + removed.length === 0) return;
-    const joined = added.map(({ id }) => ({ label_id: id, host_id: hostId }));
-    if (joined.length > 0)
-      await store.labelMembers.upsert(joined, { on: ["label_id", "host_id"], set: [], returning: [] });
-    const removedIds = removed.map(({ id }) => id);
-    if (removedIds.length > 0)
-      await store.labelMembers.delete(and(eq("host_id", hostId), oneOf("label_id", removedIds)));
-    await notifyMembersChanged(store, [...added.map(({ id }) => id), ...removedIds]);
-    const details = {
-      host_id: hostId,
-      host_display_name: host.display_name,
-      added: added.map(({ name }) => name),
-      removed: removed.map(({ name }) => name),
-    };
-    await recordActivity(inside, "edited_host_labels", details, { hostId });
+    await changeLabels(inside, [host], { joining, leaving });
   };
   await ctx.store.tx(work, { lock: LABELS_LOCK });
   return {};
+}
+
+interface LabelChange {
+  readonly joining: readonly ManualLabel[];
+  readonly leaving: readonly ManualLabel[];
+}
+
+/** Adds hosts to labels, and removes them from others, in the caller's transaction with `LABELS_LOCK`. */
+export async function changeLabels(
+  inside: Context,
+  hosts: readonly Pick<HostRow, "id" | "display_name">[],
+  { joining, leaving }: LabelChange,
+): Promise<void> {
+  const { store } = inside;
+  const hostIds = hosts.map(({ id }) => id);
+  const labelIds = [...joining, ...leaving].map(({ id }) => id);
+  if (labelIds.length === 0) return;
+  const memberships = await store.labelMembers.pick(["label_id", "host_id"], {
+    where: and(oneOf("host_id", hostIds), oneOf("label_id", labelIds)),
+  });
+  const current = new Set(memberships.map(({ label_id, host_id }) => `${label_id} ${host_id}`));
+  const changes = hosts
+    .map(({ id, display_name }) => ({
+      id,
+      display_name,
+      added: joining.filter((label) => !current.has(`${label.id} ${id}`)),
+      removed: leaving.filter((label) => current.has(`${label.id} ${id}`)),
+    }))
+    .filter(({ added, removed }) => added.length + removed.length > 0);
+  if (changes.length === 0) return;
+  const joined = changes.flatMap(({ id, added }) => added.map((label) => ({ label_id: label.id, host_id: id })));
+  if (joined.length > 0)
+    await store.labelMembers.upsert(joined, { on: ["label_id", "host_id"], set: [], returning: [] });
+  const left = leaving.map(({ id }) => id);
+  if (left.length > 0) await store.labelMembers.delete(and(oneOf("host_id", hostIds), oneOf("label_id", left)));
+  const changed = changes.flatMap(({ added, removed }) => [...added, ...removed].map(({ id }) => id));
+  await notifyMembersChanged(store, [...new Set(changed)]);
+  const namesOf = (labels: readonly ManualLabel[]) => labels.map(({ name }) => name);
+  const entries = changes.map(({ id, display_name, added, removed }) => ({
+    host_id: id,
+    host_display_name: display_name,
+    added: namesOf(added),
+    removed: namesOf(removed),
+  }));
+  await recordActivities(inside, "edited_host_labels", entries, { hostIds: changes.map(({ id }) => id) });
 }
 
 /** The labels with these names and ids, each once, in their order. 400 of `field` if one is not there, or not manual. */

@@ -41,7 +41,7 @@ async function selectedOperations(ctx: Context, { ids, filters }: Selection) {
   const operations = await ctx.store.operations.pick(["id", "host_id"], { where, limit: OPERATIONS_MAX + 1 });
   if (operations.length > OPERATIONS_MAX) {
     const count = await ctx.store.operations.count(where);
-    const reason = `${count} operations match, and at most ${OPERATIONS_MAX} are cancelled at once: add filters`;
+    const reason = `${count} operations match, and at most ${OPERATIONS_MAX} are cancelled at once: add filters, or send their ids in several requests`;
     throw invalid("filters", reason);
   }
   const matches = operations.map(({ id }) => id);

@@ -30,7 +30,9 @@ export const operationLock = (hostId: number) => ({ lock: `operations-${hostId}`
  * the same order, so that no two transactions wait for each other.
  */
 export async function lockOperations(store: ServerTx, hostIds: readonly number[]): Promise<void> {
-  for (const id of [...new Set(hostIds)].sort((a, b) => a - b)) await store.tx(async () => {}, operationLock(id));
+  const ascending = [...new Set(hostIds)].sort((a, b) => a - b);
+  const lock = ascending.map((id) => operationLock(id).lock);
+  if (lock.length > 0) await store.tx(async () => {}, { lock });
 }
 
 export const isOpen: Predicate = oneOf("state", ["queued", "sent"]);

@@ -3,8 +3,8 @@ import type { BulkOutcome } from "../../../api/inventory/bulk-actions.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, type Predicate } from "../../platform/store/query.ts";
 
-const MAX_SHOWN_HOSTS = 10;
-const MAX_REASONS = 50;
+export const MAX_SHOWN_HOSTS = 10;
+export const MAX_REASONS = 50;
 
 export const nothingDone: BulkOutcome = {
   count: 0,

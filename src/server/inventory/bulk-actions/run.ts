@@ -1,10 +1,9 @@
 // Runs an action on many hosts as a task, and records what comes of it on each of them.
 import type { Action } from "../../../api/access.ts";
 import type { BulkOutcome } from "../../../api/inventory/bulk-actions.ts";
-import { lockOperations } from "../../hosts/operations/queue.ts";
 import { seconds } from "../../platform/core/clock.ts";
 import { type Context, within } from "../../platform/core/context.ts";
-import { ApiError, forbidden } from "../../platform/core/errors.ts";
+import { type ApiError, forbidden } from "../../platform/core/errors.ts";
 import type { Reply } from "../../platform/core/http/route.ts";
 import { byId } from "../../platform/core/maps.ts";
 import { maySomewhere } from "../../platform/core/security/access.ts";
@@ -14,34 +13,30 @@ import { recordTaskHosts, type TaskHostRow } from "../../platform/tasks/hosts.ts
 import { startTask } from "../../platform/tasks/queue.ts";
 import type { RunningTask, TaskKind } from "../../platform/tasks/task.ts";
 import { type Choice, chosenIds } from "../host-list/chosen.ts";
+import { type BulkAction, isRefusal, isSetAction, judge, type SetAction, type SingleAction } from "./action.ts";
 import { nothingDone, outcomeOf } from "./outcome.ts";
+import { previewOf } from "./preview.ts";
 import { reasonFor } from "./reasons.ts";
 
 /** Hosts in one transaction: few enough that other requests do not wait long. */
 const BATCH_SIZE = 50;
+/** Hosts that are done together, which takes less time for each. */
+const SET_SIZE = 200;
 /** An action that takes longer is answered and continues as a task, because clients time out after 30 seconds. */
 const TIME_LIMIT = seconds(10);
-
-export interface BulkAction<O> {
-  /** The kind of the task, which users see. */
-  readonly name: string;
-  readonly permission: Action;
-  /**
-   * What the endpoint for a single host does. An `ApiError` below 500 skips the host for this reason. Returns the
-   * id of what it has queued, or an empty text.
-   */
-  onHost(ctx: Context, hostId: number, options: O): Promise<string>;
-  /** Whether it writes operations of hosts, which are locked in the order of their ids. */
-  readonly queuesOperations: boolean;
-}
 
 export interface BulkWork<O> {
   readonly ids: readonly number[];
   readonly options: O;
 }
 
-export const bulkTask = <O>(action: BulkAction<O>): TaskKind<BulkWork<O>> => ({
+export interface BulkTask<O> extends TaskKind<BulkWork<O>> {
+  readonly action: BulkAction<O>;
+}
+
+export const bulkTask = <O>(action: BulkAction<O>): BulkTask<O> => ({
   name: action.name,
+  action,
   run: (ctx, task) => runOnHosts(ctx, action, task),
 });
 
@@ -52,7 +47,7 @@ type Beside = (store: ServerTx, ids: readonly number[]) => Promise<void>;
 
 export async function actOnHosts<O>(
   ctx: Context,
-  task: TaskKind<BulkWork<O>>,
+  task: BulkTask<O>,
   { permission, choice, options }: { permission: Action; choice: Choice; options: O },
   reply: Reply,
 ): Promise<BulkOutcome> {
@@ -62,13 +57,17 @@ export async function actOnHosts<O>(
 /** The hosts have been chosen and authorized. */
 export async function startOnHosts<O>(
   ctx: Context,
-  task: TaskKind<BulkWork<O>>,
+  task: BulkTask<O>,
   { ids, options }: BulkWork<O>,
   reply: Reply,
   beside: Beside = async () => {},
 ): Promise<BulkOutcome> {
   if (ids.length === 0) return nothingDone;
   const ascending = [...ids].sort((a, b) => a - b);
+  if (ctx.dryRun !== null && isSetAction(task.action)) {
+    await beside(ctx.store, ids);
+    return previewOf(ctx, task.action, ascending, options);
+  }
   const work = { payload: { ids: ascending, options }, total: ids.length };
   let taskId = 0;
   const started = await startTask(ctx, task, work, TIME_LIMIT, async (store, id) => {
@@ -85,16 +84,41 @@ export async function startOnHosts<O>(
 export async function runOnHosts<O>(ctx: Context, action: BulkAction<O>, task: Task<O>): Promise<void> {
   // The user may have lost the role since the request.
   if (!maySomewhere(ctx.user, action.permission)) throw forbidden();
-  await new BulkRun(ctx, action, task).run();
+  if (isSetAction(action)) await runOnSets(ctx, action, task);
+  else await new SingleRun(ctx, action, task).run();
 }
 
-class BulkRun<O> {
+/** The hosts of a set are done together, in one transaction. */
+async function runOnSets<O>(ctx: Context, action: SetAction<O>, task: Task<O>): Promise<void> {
+  const { ids, options } = task.payload;
+  for (let at = task.progress; at < ids.length; at += SET_SIZE) {
+    const set = ids.slice(at, at + SET_SIZE);
+    await task.step(at + set.length, async (store) => {
+      await action.lock(store, set);
+      const inside = within(ctx, store);
+      const { admitted, refusals, names } = await judge(inside, action, set, options);
+      const references =
+        admitted.length === 0 ? new Map<number, string>() : await action.onHosts(inside, admitted, options);
+      const rowOf = (id: number): TaskHostRow => {
+        const [name, refusal] = [names.get(id) ?? "", refusals.get(id)];
+        const row = { task_id: task.id, host_id: id, display_name: name };
+        return refusal === undefined
+          ? { ...row, outcome: "done", reference: references.get(id) ?? "" }
+          : { ...row, outcome: "skipped", reason: reasonFor(refusal, name) };
+      };
+      await recordTaskHosts(store, set.map(rowOf));
+    });
+  }
+}
+
+/** Hosts are done one after the other, several in one transaction. */
+class SingleRun<O> {
   readonly #ctx: Context;
-  readonly #action: BulkAction<O>;
+  readonly #action: SingleAction<O>;
   readonly #task: Task<O>;
   readonly #batchSize: number;
 
-  constructor(ctx: Context, action: BulkAction<O>, task: Task<O>) {
+  constructor(ctx: Context, action: SingleAction<O>, task: Task<O>) {
     this.#ctx = ctx;
     this.#action = action;
     this.#task = task;
@@ -128,7 +152,7 @@ class BulkRun<O> {
   /** One transaction. `refusal`: the last of the hosts is skipped for this reason. */
   #step(begin: number, ids: readonly number[], refusal: Refusal | null): Promise<void> {
     return this.#task.step(begin + ids.length, async (store) => {
-      if (this.#action.queuesOperations) await lockOperations(store, ids);
+      await this.#action.lock(store, ids);
       const inside = within(this.#ctx, store);
       const hosts = byId(await store.hosts.pick(["id", "display_name"], { where: oneOf("id", ids) }));
       const rowOf = (id: number) => ({
@@ -151,7 +175,7 @@ class BulkRun<O> {
     try {
       return await this.#action.onHost(inside, id, this.#task.payload.options);
     } catch (error) {
-      throw error instanceof ApiError && error.status < 500 ? new Refusal(at, error) : error;
+      throw isRefusal(error) ? new Refusal(at, error) : error;
     }
   }
 }

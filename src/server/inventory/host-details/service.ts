@@ -2,7 +2,7 @@ import type { Host } from "../../../api/hosts/host.ts";
 import { requestDetails } from "../../devices/apple/details/commands.ts";
 import { type HostRow, hostFor } from "../../hosts/hosts/access.ts";
 import { hostNamed } from "../../hosts/hosts/named.ts";
-import { requestRefetch } from "../../hosts/hosts/write.ts";
+import { requestRefetches } from "../../hosts/hosts/write.ts";
 import { type Context, within } from "../../platform/core/context.ts";
 import { notFound } from "../../platform/core/errors.ts";
 import { visible } from "../../platform/core/security/access.ts";
@@ -28,7 +28,16 @@ async function wholeHost(ctx: Context, row: HostRow, excludeSoftware: boolean): 
 export async function refetchHost(ctx: Context, id: number): Promise<void> {
   const host = await hostFor(ctx, "hosts:refetch", id);
   await ctx.store.tx(async (store) => {
-    if (!(await requestRefetch(store, id))) throw notFound("host", id);
-    await requestDetails(within(ctx, store), host);
+    if ((await refetchHosts(within(ctx, store), [host])) === 0) throw notFound("host", id);
   });
+}
+
+/** In the caller's transaction, for hosts on which the caller may do it. Returns how many of them there are. */
+export async function refetchHosts(inside: Context, hosts: readonly HostRow[]): Promise<number> {
+  const count = await requestRefetches(
+    inside.store,
+    hosts.map(({ id }) => id),
+  );
+  await requestDetails(inside, hosts);
+  return count;
 }

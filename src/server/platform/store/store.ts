@@ -90,8 +90,11 @@ export interface UpsertOptions<T extends Table, K extends keyof RowOf<T> & strin
 export type Collections<S extends Tables> = { readonly [K in keyof S]: Collection<S[K]> };
 
 export interface TxOptions {
-  /** Transactions with the same lock run one after the other, across all servers. See `locks.ts` for their order. */
-  readonly lock?: LockName;
+  /**
+   * Transactions with the same lock run one after the other, across all servers. Several are taken in their order: see
+   * `locks.ts` for it.
+   */
+  readonly lock?: LockName | readonly LockName[];
   /** For reading only: all reads see the same snapshot. Ignored inside another transaction. */
   readonly snapshot?: boolean;
   /**

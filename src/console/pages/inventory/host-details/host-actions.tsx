@@ -7,7 +7,7 @@ import { MenuButton, type MenuItem } from "../../../parts/menu.tsx";
 import { consolePaths } from "../../../routes.ts";
 import { isPremium, may } from "../../../session.ts";
 import { useGo } from "../../../url.ts";
-import { SelectionDialog } from "../hosts/selection-dialogs.tsx";
+import { SelectionDialog } from "../hosts/selection-dialog.tsx";
 import { type ActionName, HostActionDialog } from "./host-action-dialog.tsx";
 import { isPhone, lockBlock, passcodeBlock, unenrollBlock, unlockBlock, wipeBlock } from "./possible-actions.ts";
 

@@ -23,8 +23,13 @@ export function DeleteHostsDialog({ frozen, guard, onClose, onDone }: DeleteHost
     guard(async () => {
       const reply = await client.call(hostsApi.deleteMany, { body: target }, { headers });
       if (reply.approval !== undefined)
-        notifyDone(`Another user has to approve it first: request ${reply.approval.id} on the page Changes.`);
-      else if (reply.task_id !== undefined) notifyDone(`${name}: a task deletes the rest, on the page Changes.`);
+        notifyDone("Another user has to approve it first.", {
+          link: { text: `Request ${reply.approval.id}`, href: "/changes" },
+        });
+      else if (reply.task_id !== undefined)
+        notifyDone(`${name}: a task deletes the rest.`, {
+          link: { text: `Task ${reply.task_id}`, href: `/changes?tab=tasks&panel=${reply.task_id}` },
+        });
       else notifyDone(count === 1 ? `${name} is deleted.` : `${counted(count, "host")} are deleted.`);
       if (reply.approval === undefined) onDone();
       await outdate(hostsApi.list, hostsApi.count, hostsApi.get, hostsApi.facets);

@@ -20,6 +20,14 @@ export interface FrozenSelection {
   readonly target: { readonly ids: number[] } | { readonly filters: BodyHostFilter };
   /** The first hosts, to be shown. */
   readonly first: readonly SelectedHost[];
+  /** After the server has refused it because the selection has changed: what it is now. */
+  readonly change?: SelectionChange;
+}
+
+export interface SelectionChange {
+  readonly count: number;
+  /** Goes on with the selection as it is now. */
+  readonly accept: () => void;
 }
 
 /** What is done with the hosts: the action that the roles allow, and its name among the filters of lists. */
@@ -32,6 +40,12 @@ export const hostDeeds = {
   delete: { action: "hosts:delete", may: "delete" },
   transfer: { action: "hosts:transfer", may: "transfer" },
   script: { action: "scripts:run", may: "run_scripts" },
+  refetch: { action: "hosts:refetch", may: "refetch" },
+  labels: { action: "hosts:label", may: "label" },
+  install: { action: "software:install", may: "install" },
+  lock: { action: "hosts:lock", may: "lock" },
+  unlock: { action: "hosts:lock", may: "lock" },
+  wipe: { action: "hosts:lock", may: "lock" },
 } as const satisfies Record<string, HostDeed>;
 
 const MAX_SHOWN = 10;
@@ -48,6 +62,25 @@ export const freeze = (selection: Selection<SelectedHost>, deed: HostDeed): Prom
         selection.rows.length,
       )
     : frozenMatching(selection.filters, selection.count, deed);
+
+/** Ids in one selector, whose length is limited. */
+const IDS_PER_READ = 300;
+
+/** The selection as it is now, after it has changed: hosts that were selected singly may be gone, or not the user's. */
+export async function freezeAgain(
+  selection: Selection<SelectedHost>,
+  deed: HostDeed,
+  before: FrozenSelection,
+): Promise<FrozenSelection> {
+  if (selection.kind === "matching") return freeze(selection, deed);
+  const existing: SelectedHost[] = [];
+  for (let at = 0; at < selection.rows.length; at += IDS_PER_READ) {
+    const ids = selection.rows.slice(at, at + IDS_PER_READ).map(({ id }) => id);
+    const query = { where: `id in (${ids.join(", ")})`, may: deed.may, fields: "display_name,team_id" } as const;
+    existing.push(...(await request(() => client.call(hostsApi.list, { query }))).hosts);
+  }
+  return frozenRows(existing, existing.length + before.leftOut);
+}
 
 async function frozenRows(hosts: readonly SelectedHost[], selected: number): Promise<FrozenSelection> {
   const ids = hosts.map(({ id }) => id);

@@ -13,7 +13,7 @@ import { hostFilters } from "./filters.ts";
 import { HostPanel } from "./host-panel.tsx";
 import type { HostSelection } from "./selected-hosts.tsx";
 import { selectionActions, targetsOf } from "./selection-actions.ts";
-import { type OpenDialog, SelectionDialog } from "./selection-dialogs.tsx";
+import { type OpenDialog, SelectionDialog } from "./selection-dialog.tsx";
 
 const definition: ListDefinition<typeof hostsApi.list, Host> = {
   name: "Hosts",

@@ -62,7 +62,9 @@ function RunForm({ frozen, guard, title, scripts, onClose }: RunFormProps): Reac
         ...(time === "" ? {} : { not_before: new Date(time).toISOString() }),
       };
       await client.call(scriptBatchesApi.create, { body }, { headers });
-      notifyDone(`${script.name}: the run is on the page Changes, with its results.`);
+      notifyDone(`${script.name}: the run is on the page Changes, with its results.`, {
+        link: { text: "Script batches", href: "/changes?tab=batches" },
+      });
       await outdate(scriptBatchesApi.list);
     });
   return (

@@ -4,7 +4,7 @@ import { isPremium, maySomewhere } from "../../../session.ts";
 import type { UrlChange } from "../../../url.ts";
 import type { SelectedHost } from "./frozen-selection.ts";
 import type { HostSelection } from "./selected-hosts.tsx";
-import type { OpenDialog } from "./selection-dialogs.tsx";
+import type { OpenDialog } from "./selection-dialog.tsx";
 
 const LIVE_QUERY = "/queries/live/new";
 
@@ -15,10 +15,18 @@ export function selectionActions(
 ): readonly SelectionAction<SelectedHost>[] {
   const dialog = (name: OpenDialog["name"]) => (selection: HostSelection, clear: () => void) =>
     open({ name, selection, clear });
+  const premium = isPremium();
+  const mayLock = maySomewhere("hosts:lock");
   const actions: readonly (SelectionAction<SelectedHost> | false)[] = [
-    isPremium() && maySomewhere("hosts:transfer") && { name: "Transfer", onSelect: dialog("transfer") },
+    maySomewhere("hosts:refetch") && { name: "Refetch", onSelect: dialog("refetch") },
+    maySomewhere("hosts:label") && { name: "Labels", onSelect: dialog("labels") },
+    premium && maySomewhere("hosts:transfer") && { name: "Transfer", onSelect: dialog("transfer") },
     maySomewhere("scripts:run") && { name: "Run script", onSelect: dialog("script") },
+    premium && maySomewhere("software:install") && { name: "Install", onSelect: dialog("install") },
     maySomewhere("queries:run") && consolePaths.includes(LIVE_QUERY) && { name: "Live query", onSelect: onLiveQuery },
+    premium && mayLock && { name: "Lock", onSelect: dialog("lock"), isDangerous: true },
+    premium && mayLock && { name: "Unlock", onSelect: dialog("unlock") },
+    mayLock && { name: "Wipe", onSelect: dialog("wipe"), isDangerous: true },
     maySomewhere("hosts:delete") && { name: "Delete", onSelect: dialog("delete"), isDangerous: true },
   ];
   return actions.filter((action) => action !== false);

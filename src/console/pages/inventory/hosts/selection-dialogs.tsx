@@ -1,6 +1,9 @@
 import type { ReactElement } from "react";
 import { may, useSession } from "../../../session.ts";
 import { useTeamId } from "../../../url.ts";
+import { BulkActionDialog } from "../bulk-actions/action-dialog.tsx";
+import { InstallDialog } from "../bulk-actions/install-dialog.tsx";
+import { LabelsDialog } from "../bulk-actions/labels-dialog.tsx";
 import { TransferDialog } from "../host-details/transfer-dialog.tsx";
 import { DeleteHostsDialog } from "./delete-hosts-dialog.tsx";
 import { hostDeeds } from "./frozen-selection.ts";
@@ -13,10 +16,25 @@ export interface OpenDialog {
   readonly clear: () => void;
 }
 
-const verbs = { delete: "Delete", transfer: "Transfer", script: "Run script on" } as const;
+const verbs: Readonly<Record<OpenDialog["name"], string>> = {
+  delete: "Delete",
+  transfer: "Transfer",
+  script: "Run script on",
+  refetch: "Refetch",
+  labels: "Label",
+  install: "Install software on",
+  lock: "Lock",
+  unlock: "Unlock",
+  wipe: "Wipe",
+};
 
 /** The dialog of what is done with the selected hosts. */
-export function SelectionDialog({ name, selection, clear, onClose }: OpenDialog & { readonly onClose: () => void }) {
+export default function SelectionDialog({
+  name,
+  selection,
+  clear,
+  onClose,
+}: OpenDialog & { readonly onClose: () => void }): ReactElement {
   const teamId = useScriptTeam(selection);
   return (
     <Frozen selection={selection} deed={hostDeeds[name]} verb={verbs[name]} onClose={onClose}>
@@ -24,7 +42,10 @@ export function SelectionDialog({ name, selection, clear, onClose }: OpenDialog 
         const props = { frozen, guard, onClose };
         if (name === "delete") return <DeleteHostsDialog {...props} onDone={clear} />;
         if (name === "transfer") return <TransferDialog {...props} />;
-        return <RunScriptDialog {...props} teamId={teamId} />;
+        if (name === "script") return <RunScriptDialog {...props} teamId={teamId} />;
+        if (name === "labels") return <LabelsDialog {...props} />;
+        if (name === "install") return <InstallDialog {...props} />;
+        return <BulkActionDialog {...props} name={name} />;
       }}
     </Frozen>
   );

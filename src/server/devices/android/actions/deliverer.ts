@@ -3,9 +3,11 @@
 import type { Deliverer, HostAction } from "../../../hosts/host-actions/deliverer.ts";
 import { type ActionOutcome, actionEnded } from "../../../hosts/host-actions/outcome.ts";
 import { actionView } from "../../../hosts/host-actions/view.ts";
+import type { HostRow } from "../../../hosts/hosts/access.ts";
 import type { Ending } from "../../../hosts/operations/kind.ts";
 import { ApiError, invalid } from "../../../platform/core/errors.ts";
-import { eq } from "../../../platform/store/query.ts";
+import type { ServerTx } from "../../../platform/core/tables.ts";
+import { oneOf } from "../../../platform/store/query.ts";
 import { type AndroidAnswer, androidCommandKind, DELETE_DEVICE, WIPE } from "../commands/kind.ts";
 import { sendAndroidCommands } from "../commands/send.ts";
 
@@ -32,19 +34,37 @@ const OFF = "Android MDM isn't turned on: an Android host needs it for lock and 
 export const androidDeliverer: Deliverer = {
   serves: ({ platform }, action) => platform === "android" && action !== "unlock",
   servesPersonal: true,
-  async require({ config, store }, { id, display_name }, action) {
+  async refusals({ config, store }, hosts, action) {
     const { mdm } = await config.over(store).current();
-    if (!mdm.android_enabled_and_configured) throw new ApiError(400, OFF, [{ name: "base", reason: OFF }]);
-    if ((await store.androidDevices.first({ where: eq("host_id", id) })) === null)
-      throw invalid("host_id", `${display_name} does not have MDM turned on, which android needs for ${action}`);
+    const off = new ApiError(400, OFF, [{ name: "base", reason: OFF }]);
+    if (!mdm.android_enabled_and_configured) return new Map(hosts.map(({ id }) => [id, off]));
+    const devices = await devicesOf(store, hosts);
+    return new Map(
+      hosts
+        .filter(({ id }) => !devices.has(id))
+        .map(({ id, display_name: name }) => [
+          id,
+          invalid("host_id", `${name} does not have MDM turned on, which android needs for ${action}`),
+        ]),
+    );
   },
-  async deliver(ctx, { id: hostId }, action) {
-    const device = await ctx.store.androidDevices.first({ where: eq("host_id", hostId) });
+  async deliver(ctx, hosts, action) {
+    const devices = await devicesOf(ctx.store, hosts);
     const isWipe = action === "wipe";
     // On a personal device, only the work profile is removed.
-    const type = isWipe ? (device?.is_personal ? DELETE_DEVICE : WIPE) : "LOCK";
+    const typeFor = (id: number) => (isWipe ? (devices.get(id)?.is_personal ? DELETE_DEVICE : WIPE) : "LOCK");
     const kind = isWipe ? androidActionKinds.wipe : androidActionKinds.lock;
-    const [reference] = await sendAndroidCommands(ctx, kind, [{ hostId, type }]);
-    return { reference: reference!, pin: null };
+    const commands = hosts.map(({ id }) => ({ hostId: id, type: typeFor(id) }));
+    return (await sendAndroidCommands(ctx, kind, commands)).map((reference) => ({ reference, pin: null }));
   },
 };
+
+/** The devices of the hosts, by the hosts' ids. */
+async function devicesOf({ androidDevices }: Pick<ServerTx, "androidDevices">, hosts: readonly HostRow[]) {
+  const where = oneOf(
+    "host_id",
+    hosts.map(({ id }) => id),
+  );
+  const devices = await androidDevices.pick(["host_id", "is_personal"], { where });
+  return new Map(devices.map((device) => [device.host_id, device]));
+}

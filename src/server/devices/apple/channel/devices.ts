@@ -28,6 +28,10 @@ export const enrollmentNamed = (store: ServerTx, enrollmentId: string): Promise<
 export const deviceOfHost = (store: ServerTx, hostId: number): Promise<Enrollment | null> =>
   store.appleEnrollments.first({ where: and(eq("host_id", hostId), isReachable) });
 
+/** The enrolled devices of these hosts. */
+export const devicesOfHosts = (store: ServerTx, hostIds: readonly number[]) =>
+  store.appleEnrollments.pick(["host_id", "kind"], { where: and(oneOf("host_id", hostIds), isReachable) });
+
 /** A Mac that locks itself may still ask for commands; later it does so only after its PIN was entered. */
 export const LOCKS_WITHIN = seconds(5);
 

@@ -6,7 +6,7 @@ import { hours } from "../../../platform/core/clock.ts";
 import type { Context } from "../../../platform/core/context.ts";
 import { isPhone } from "../../../platform/core/platforms.ts";
 import { and, eq, oneOf } from "../../../platform/store/query.ts";
-import { deviceOfHost } from "../channel/devices.ts";
+import { deviceOfHost, devicesOfHosts } from "../channel/devices.ts";
 import type { AppleDeviceListener } from "../channel/listeners.ts";
 import { appleCommandKind } from "../commands/kind.ts";
 import { type AppleCommand, sendAppleCommands } from "../commands/send.ts";
@@ -53,14 +53,17 @@ export const detailCommands = (hostId: number, isPersonal: boolean): AppleComman
   profileList(hostId, isPersonal),
 ];
 
-/** Requests the details of an iPhone or iPad, unless they were requested and have not arrived yet. */
-export async function requestDetails(inside: Context, { id, platform }: Pick<HostRow, "id" | "platform">) {
-  if (!isPhone(platform)) return;
-  const device = await deviceOfHost(inside.store, id);
-  if (!device) return;
-  const open = await openOperations(inside.store, [id], APPLE_LANE);
-  if (open.some(({ kind }) => kind === appleDetails.name)) return;
-  await sendAppleCommands(inside, appleDetails, detailCommands(id, device.kind === "personal"));
+/** Requests the details of iPhones and iPads, unless they were requested and have not arrived yet. */
+export async function requestDetails(inside: Context, hosts: readonly Pick<HostRow, "id" | "platform">[]) {
+  const hostIds = hosts.filter(({ platform }) => isPhone(platform)).map(({ id }) => id);
+  if (hostIds.length === 0) return;
+  const open = await openOperations(inside.store, hostIds, APPLE_LANE);
+  const asked = new Set(open.filter(({ kind }) => kind === appleDetails.name).map(({ host_id }) => host_id));
+  const devices = await devicesOfHosts(inside.store, hostIds);
+  const commands = devices.flatMap(({ host_id, kind }) =>
+    asked.has(host_id) ? [] : detailCommands(host_id, kind === "personal"),
+  );
+  if (commands.length > 0) await sendAppleCommands(inside, appleDetails, commands);
 }
 
 export const appleDetailsListener: AppleDeviceListener = {

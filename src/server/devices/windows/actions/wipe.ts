@@ -7,7 +7,7 @@ import { forgetActions, leaveActions } from "../../../hosts/host-actions/states.
 import { actionView } from "../../../hosts/host-actions/view.ts";
 import { endLeaving } from "../../../hosts/mdm-status/managed.ts";
 import { ApiError, invalid } from "../../../platform/core/errors.ts";
-import { deviceOfHost } from "../channel/devices.ts";
+import { hostsWithDevice } from "../channel/devices.ts";
 import type { WindowsDeviceListener } from "../channel/listeners.ts";
 import { windowsCommandKind } from "../commands/kind.ts";
 import { sendWindowsCommands } from "../commands/send.ts";
@@ -33,16 +33,27 @@ const OFF = "Windows MDM isn't turned on: a Windows host needs it for wipe";
 
 export const windowsWiper: Deliverer = {
   serves: ({ platform }, action) => platform === "windows" && action === "wipe",
-  async require({ config, store }, { id, display_name }) {
+  async refusals({ config, store }, hosts) {
     const { mdm } = await config.over(store).current();
-    if (!mdm.windows_enabled_and_configured) throw new ApiError(400, OFF, [{ name: "base", reason: OFF }]);
-    if (!(await deviceOfHost(store, id)))
-      throw invalid("host_id", `${display_name} does not have MDM turned on, which windows needs for wipe`);
+    const off = new ApiError(400, OFF, [{ name: "base", reason: OFF }]);
+    if (!mdm.windows_enabled_and_configured) return new Map(hosts.map(({ id }) => [id, off]));
+    const enrolled = await hostsWithDevice(
+      store,
+      hosts.map(({ id }) => id),
+    );
+    return new Map(
+      hosts
+        .filter(({ id }) => !enrolled.has(id))
+        .map(({ id, display_name }) => [
+          id,
+          invalid("host_id", `${display_name} does not have MDM turned on, which windows needs for wipe`),
+        ]),
+    );
   },
-  async deliver(ctx, { id: hostId }, _action, { wipeType = DEFAULT }) {
+  async deliver(ctx, hosts, _action, { wipeType = DEFAULT }) {
     const command = syncCommand("Exec", "", { items: [{ target: `${NODE}/${wipeType}`, format: "chr", data: "" }] });
-    const [reference] = await sendWindowsCommands(ctx, windowsWipe, [{ hostId, command }]);
-    return { reference: reference!, pin: null };
+    const commands = hosts.map(({ id }) => ({ hostId: id, command }));
+    return (await sendWindowsCommands(ctx, windowsWipe, commands)).map((reference) => ({ reference, pin: null }));
   },
 };
 

@@ -56,6 +56,12 @@ export const enrolledByName = part(
 export const deviceOfHost = (store: ServerTx, hostId: number): Promise<Enrollment | null> =>
   store.windowsEnrollments.first({ where: and(eq("host_id", hostId), isEnrolled) });
 
+/** The hosts among these whose device is enrolled. */
+export async function hostsWithDevice(store: ServerTx, hostIds: readonly number[]): Promise<ReadonlySet<number>> {
+  const where = and(oneOf("host_id", hostIds), isEnrolled);
+  return new Set((await store.windowsEnrollments.pick(["host_id"], { where })).map(({ host_id }) => host_id));
+}
+
 /** The URL of a path for devices; null if the server's is not set. */
 export async function windowsUrl(ctx: Pick<Context, "config" | "settings">, path: string): Promise<string | null> {
   const text = await serverUrl(ctx);

@@ -11,7 +11,7 @@ import type { RunnerContext } from "./connection/lease.ts";
 import { Listening } from "./connection/listen.ts";
 import { type Message, notifying, sealed } from "./connection/messages.ts";
 import { connectClient, createPool, destroy, type PoolLog, StatementNames } from "./connection/pool.ts";
-import { lockNumber, poolRunner, type Runner, readTogether, transaction } from "./connection/runner.ts";
+import { lockStatements, poolRunner, type Runner, readTogether, transaction } from "./connection/runner.ts";
 import { probeOf, Watchdog } from "./connection/watchdog.ts";
 import { translate } from "./errors.ts";
 import { Layout } from "./layout.ts";
@@ -229,8 +229,7 @@ function inTransaction<S extends Tables>(
 ): Tx<S> {
   const store: Tx<S> = Object.assign(view, {
     async tx<R>(work: (store: Tx<S>) => Promise<R>, { lock }: TxOptions = {}): Promise<R> {
-      if (lock !== undefined)
-        await runner.read({ text: `SELECT pg_advisory_xact_lock(${lockNumber(lock)})`, values: [] });
+      for (const text of lockStatements(lock)) await runner.read({ text, values: [] });
       return work(store);
     },
     readTogether: <R>(work: (store: Collections<S>) => Promise<R>) => work(store),

@@ -36,6 +36,20 @@ export function poolRunner(context: RunnerContext): Runner {
 export const lockNumber = (key: string): string =>
   createHash("sha256").update(key).digest().readBigInt64BE(0).toString();
 
+/** So that no statement gets too long. */
+const LOCKS_PER_STATEMENT = 500;
+
+/** Statements that take the locks in their order: the columns of a row are computed one after the other. */
+export function lockStatements(lock: string | readonly string[] | undefined): string[] {
+  const keys = lock === undefined ? [] : typeof lock === "string" ? [lock] : lock;
+  const statements: string[] = [];
+  for (let at = 0; at < keys.length; at += LOCKS_PER_STATEMENT) {
+    const calls = keys.slice(at, at + LOCKS_PER_STATEMENT).map((key) => `pg_advisory_xact_lock(${lockNumber(key)})`);
+    statements.push(`SELECT ${calls.join(", ")}`);
+  }
+  return statements;
+}
+
 const SAVE = "SAVEPOINT svc";
 
 const nextTick = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
@@ -194,7 +208,7 @@ class TxRunner implements Runner {
 }
 
 interface TransactionOptions {
-  readonly lock?: string | undefined;
+  readonly lock?: string | readonly string[] | undefined;
   /** All reads see the same snapshot, and nothing may be written. */
   readonly snapshot?: boolean;
   /** Without savepoints: a failed write ends the transaction. */
@@ -226,7 +240,7 @@ async function attempt<R>(
   const begin = [
     snapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN",
     ...(long ? UNLIMITED : []),
-    ...(lock === undefined ? [] : [`SELECT pg_advisory_xact_lock(${lockNumber(lock)})`]),
+    ...lockStatements(lock),
   ];
   if (long) lease.takeTime();
   const runner = new TxRunner(context, lease, begin, failFast);
