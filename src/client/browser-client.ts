@@ -130,9 +130,13 @@ function contentOf(endpoint: AnyEndpoint, body: unknown): SentBody {
   // Servers refuse requests from pages that change something without this type, even if they have no body.
   if (body === undefined) return { content: undefined, type: endpoint.method === "GET" ? null : "application/json" };
   if (endpoint.takes?.kind === "raw") return { content: body as Blob, type: (body as Blob).type };
-  if (endpoint.takes?.kind !== "multipart") return { content: JSON.stringify(body), type: "application/json" };
+  const members = Object.entries(body as Record<string, unknown>);
+  const hasFile = members.some(([, value]) => value instanceof Blob);
+  // Only JSON can contain empty lists.
+  if (endpoint.takes?.kind !== "multipart" || (endpoint.takes.isJsonToo && !hasFile))
+    return { content: JSON.stringify(body), type: "application/json" };
   const form = new FormData();
-  for (const [name, value] of Object.entries(body as Record<string, unknown>)) {
+  for (const [name, value] of members) {
     if (value === undefined || value === null) continue;
     for (const member of Array.isArray(value) ? value : [value])
       form.append(

@@ -69,6 +69,22 @@ export function useRead<E extends AnyEndpoint>(
   return useQuery(options);
 }
 
+/** Reads a file from an endpoint, as text. */
+export function useReadText<E extends AnyEndpoint>(
+  endpoint: E,
+  input: InputOf<E>,
+  { enabled = true }: { readonly enabled?: boolean } = {},
+): UseQueryResult<string> {
+  return useQuery({
+    queryKey: [keyOf(endpoint), input, "text"],
+    queryFn: async ({ signal }) => {
+      const { content } = await request(() => client.download(endpoint, input, { signal }));
+      return content.text();
+    },
+    enabled,
+  });
+}
+
 const isSameObject = (before: readonly unknown[], now: readonly unknown[]): boolean =>
   before[0] === now[0] && JSON.stringify(paramsIn(before[1])) === JSON.stringify(paramsIn(now[1]));
 

@@ -15,6 +15,8 @@ export const routes = {
   newLiveQuery: "/queries/live/new",
   liveQuery: "/queries/live/:id",
   query: "/queries/:id",
+  controls: "/controls",
+  configurationProfile: "/controls/profiles/:uuid",
   activity: "/activity",
   changes: "/changes",
   profile: "/profile",

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { Content, MiB, multipart, optionalSmallFile, smallFile } from "../bodies.ts";
 import { PROVES } from "../dry-run.ts";
 import { endpoint } from "../endpoint.ts";
-import { Empty, IdParam, Meta, nameText, paging, QueryFlag, QueryTeam, Timestamp } from "../fields.ts";
+import { Empty, Id, IdParam, Meta, nameText, paging, QueryFlag, QueryTeam, QueryText, Timestamp } from "../fields.ts";
 import { LabelNames, ScopeLabel } from "../hosts/label-scope.ts";
 
 /** Maximum size of one profile. */
@@ -15,6 +15,14 @@ const BATCH_MAX = 25 * MiB;
 export const ProfilePlatform = z.enum(["darwin", "windows", "android"]);
 export const ProfileStatus = z.enum(["verified", "verifying", "pending", "failed"]);
 export type ProfileStatus = z.infer<typeof ProfileStatus>;
+
+export const StatusCounts = z.object({
+  verified: z.int(),
+  verifying: z.int(),
+  failed: z.int(),
+  pending: z.int(),
+});
+export type StatusCounts = z.infer<typeof StatusCounts>;
 
 export const ConfigurationProfile = z.object({
   profile_uuid: z.string(),
@@ -31,8 +39,21 @@ export const ConfigurationProfile = z.object({
   labels_include_all: z.array(ScopeLabel).optional(),
   labels_include_any: z.array(ScopeLabel).optional(),
   labels_exclude_any: z.array(ScopeLabel).optional(),
+  host_counts: StatusCounts.optional().meta({ description: "hosts by status; only with populate_host_counts" }),
 });
 export type ConfigurationProfile = z.infer<typeof ConfigurationProfile>;
+
+/** A host that has the profile, is about to get it, or is removing it. */
+export const ProfileHost = z.object({
+  id: Id,
+  display_name: z.string(),
+  hostname: z.string(),
+  team_id: Id.nullable(),
+  status: ProfileStatus,
+  operation_type: z.enum(["install", "remove"]),
+  detail: z.string().meta({ description: "why it has failed, as the device has reported it" }),
+});
+export type ProfileHost = z.infer<typeof ProfileHost>;
 
 const labels = {
   labels: LabelNames.optional().meta({ description: "older name of labels_include_all" }),
@@ -52,14 +73,6 @@ const BatchItem = z.strictObject({
 export type BatchItem = z.infer<typeof BatchItem>;
 const BatchItems = z.array(BatchItem).max(10_000);
 
-export const StatusCounts = z.object({
-  verified: z.int(),
-  verifying: z.int(),
-  failed: z.int(),
-  pending: z.int(),
-});
-export type StatusCounts = z.infer<typeof StatusCounts>;
-
 const activation = optionalSmallFile({ limit: ACTIVATION_MAX });
 const params = z.object({ profile_uuid: z.string().min(1).max(255) });
 const onHost = z.object({ id: IdParam, profile_uuid: z.string().min(1).max(255) });
@@ -74,7 +87,10 @@ export const profilesApi = {
     aliases: ["/configuration_profiles", "/mdm/vendora/profiles"],
     summary: "List the configuration profiles of a team, or of hosts without a team.",
     access: read,
-    query: paging("name", "created_at", "uploaded_at").extend({ team_id: QueryTeam.optional() }),
+    query: paging("name", "created_at", "uploaded_at").extend({
+      team_id: QueryTeam.optional(),
+      populate_host_counts: QueryFlag.default(false).meta({ description: "count the hosts of each profile by status" }),
+    }),
     response: z.object({ profiles: z.array(ConfigurationProfile), meta: Meta }),
   }),
   get: endpoint({
@@ -156,6 +172,19 @@ export const profilesApi = {
     access: read,
     params,
     response: StatusCounts,
+  }),
+  hosts: endpoint({
+    method: "GET",
+    path: "/configuration_profiles/:profile_uuid/hosts",
+    aliases: ["/mdm/profiles/:profile_uuid/hosts"],
+    summary: "List the hosts of a configuration profile, with its status on each and why it has failed.",
+    access: read,
+    params,
+    query: paging("display_name", "hostname", "status").extend({
+      status: ProfileStatus.optional(),
+      query: QueryText.optional().meta({ description: "a part of the host's name" }),
+    }),
+    response: z.object({ hosts: z.array(ProfileHost), meta: Meta }),
   }),
   resend: endpoint({
     method: "POST",

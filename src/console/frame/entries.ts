@@ -19,7 +19,7 @@ const entries: readonly Entry[] = [
   { name: "Software", href: "/software", letter: "s", action: "software:list" },
   { name: "Policies", href: "/policies", letter: "p", action: "policies:list" },
   { name: "Queries", href: "/queries", letter: "q", action: "queries:list" },
-  { name: "Controls", href: "/controls", letter: "c", action: "profiles:read" },
+  { name: "Controls", href: "/controls", letter: "c", action: "variables:read" },
   { name: "Activity", href: "/activity", letter: "a", action: "activities:list", isGlobal: true },
   { name: "Changes", href: "/changes", letter: "x", action: "hosts:list" },
   { name: "Settings", href: "/settings", letter: "t", action: "config:read" },

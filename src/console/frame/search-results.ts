@@ -18,6 +18,8 @@ export function hrefOfResult({ type, id, name, team_id }: SearchResult): string 
       return `/hosts?label_id=${id}`;
     case "teams":
       return `/hosts?team_id=${id}`;
+    case "profiles":
+      return `/controls/profiles/${id}`;
     case "users":
       return consolePaths.includes("/settings/users/:id") ? `/settings/users/${id}` : null;
     default:

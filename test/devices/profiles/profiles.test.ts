@@ -560,6 +560,66 @@ describe.each(rulesEngines)("profiles on %s", (engine) => {
     });
   });
 
+  it("list their hosts with the reason of a failure, and count hosts by status in the list", async () => {
+    const { t } = await start(engine);
+    const team = await makeTeam(t);
+    const macs = [
+      await makeManagedMac(t, { team_id: team.id, hostname: "ada-mac", display_name: "ada-mac" }),
+      await makeManagedMac(t, { team_id: team.id, hostname: "bea-mac", display_name: "bea-mac" }),
+    ];
+    const uuid = await makeProfile(t, { team_id: team.id, name: "VPN" });
+    await makeProfile(t, { name: "Other" });
+    await reconcile(t.services, {});
+    const counts = async (query: string) =>
+      ((await json(t.get(`/mdm/profiles?${query}`))).profiles as { name: string; host_counts?: object }[]).map(
+        ({ name, host_counts }) => [name, host_counts],
+      );
+    const none = { verified: 0, verifying: 0, failed: 0, pending: 0 };
+    expect(await counts(`team_id=${team.id}`)).toEqual([["VPN", undefined]]);
+    expect(await counts(`team_id=${team.id}&populate_host_counts=true`)).toEqual([["VPN", { ...none, pending: 2 }]]);
+    expect(await counts("populate_host_counts=true")).toEqual([["Other", none]]);
+    for (const _ of [1, 2]) {
+      await answerAll(t, "the device refuses it");
+      await reconcile(t.services, {});
+    }
+    await t.post(`/hosts/${macs[1]!.id}/configuration_profiles/${uuid}/resend`);
+    expect(await counts(`team_id=${team.id}&populate_host_counts=true`)).toEqual([
+      ["VPN", { ...none, pending: 1, failed: 1 }],
+    ]);
+
+    const hosts = async (query = "", as: Pick<TestApp, "get"> = t) =>
+      (await json(as.get(`/configuration_profiles/${uuid}/hosts${query}`))).hosts;
+    const failed = {
+      id: macs[0]!.id,
+      display_name: "ada-mac",
+      hostname: "ada-mac",
+      team_id: team.id,
+      status: "failed",
+      operation_type: "install",
+      detail: "the device refuses it",
+    };
+    expect(await hosts("?status=failed")).toEqual([failed]);
+    expect(await hosts("?status=pending")).toMatchObject([{ display_name: "bea-mac", detail: "" }]);
+    expect(await hosts("?order_key=display_name&order_direction=desc&per_page=1")).toMatchObject([
+      { display_name: "bea-mac" },
+    ]);
+    expect(await hosts("?order_key=status&order_direction=asc")).toHaveLength(2);
+    expect(await hosts("?query=ADA")).toEqual([failed]);
+    expect((await t.get("/configuration_profiles/dnothing/hosts")).status).toBe(404);
+
+    const asTeam = async (teamId: number, role: "technician" | "observer") =>
+      t.as((await makeUser(t, { teams: [{ id: teamId, role }] })).token);
+    expect(await hosts("?status=failed", await asTeam(team.id, "technician"))).toEqual([failed]);
+    const path = `/configuration_profiles/${uuid}/hosts`;
+    expect((await (await asTeam(team.id, "observer")).get(path)).status).toBe(403);
+    const elsewhere = await makeTeam(t);
+    expect((await (await asTeam(elsewhere.id, "technician")).get(path)).status).toBe(404);
+    // What a host that was moved still has to remove is not shown to those who do not see the host.
+    await t.post("/hosts/transfer", { team_id: elsewhere.id, hosts: [macs[0]!.id] });
+    await reconcile(t.services, {});
+    expect(await hosts("?status=failed", await asTeam(team.id, "technician"))).toEqual([]);
+  });
+
   it("that a host has lost are sent once more after an hour, and then have failed", async () => {
     const { t } = await start(engine);
     const mac = await makeManagedMac(t);

@@ -4,7 +4,7 @@ import { type Route, route } from "../../platform/core/http/route.ts";
 import { replaceProfiles } from "./batch.ts";
 import { resendFailed, resendToHost } from "./resend.ts";
 import { createProfile, deleteProfile, downloadProfile, getProfile, listProfiles, updateProfile } from "./service.ts";
-import { settingsSummary, statusOfProfile } from "./status.ts";
+import { hostsOfProfile, settingsSummary, statusOfProfile } from "./status.ts";
 
 export const profileRoutes: readonly Route[] = [
   route(profilesApi.list, ({ query }, ctx) => listProfiles(ctx, query)),
@@ -21,6 +21,7 @@ export const profileRoutes: readonly Route[] = [
   route(profilesApi.batch, ({ query, body }, ctx) => replaceProfiles(ctx, query, body)),
   route(profilesApi.summary, ({ query }, ctx) => settingsSummary(ctx, query)),
   route(profilesApi.status, ({ params }, ctx) => statusOfProfile(ctx, params.profile_uuid)),
+  route(profilesApi.hosts, ({ params, query }, ctx) => hostsOfProfile(ctx, params.profile_uuid, query)),
   route(profilesApi.resend, ({ params }, ctx) => resendToHost(ctx, params.id, params.profile_uuid)),
   route(olderApi.preassign, async () => ({})),
   route(olderApi.match, async () => ({})),

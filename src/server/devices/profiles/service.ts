@@ -24,6 +24,7 @@ import { type ProfileRow, platformOf } from "./platform.ts";
 import { sendAgain, sentRows } from "./resend.ts";
 import { activationTaken, identifierTaken, nameTaken, readUpload, type Upload } from "./rules.ts";
 import { checkProxies } from "./scep.ts";
+import { countsOfProfiles } from "./status.ts";
 import { namesIn } from "./variables.ts";
 import { profilesOnWire } from "./wire.ts";
 
@@ -41,7 +42,16 @@ export async function listProfiles(ctx: Context, query: z.output<typeof profiles
       defaultOrder: [{ column: "name", direction: "asc" }],
     },
   );
-  return { profiles: await profilesOnWire(ctx, rows), meta };
+  const profiles = await profilesOnWire(ctx, rows);
+  if (!query.populate_host_counts) return { profiles, meta };
+  const counts = await countsOfProfiles(
+    ctx,
+    profiles.map(({ profile_uuid }) => profile_uuid),
+  );
+  return {
+    profiles: profiles.map((profile) => ({ ...profile, host_counts: counts.get(profile.profile_uuid)! })),
+    meta,
+  };
 }
 
 export async function getProfile(ctx: Context, uuid: string): Promise<ConfigurationProfile> {

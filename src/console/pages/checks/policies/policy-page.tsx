@@ -8,6 +8,7 @@ import { AsCommand } from "../../../parts/as-command.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { Facts } from "../../../parts/facts.tsx";
+import { scopeText } from "../../../parts/label-scope/scope.ts";
 import { Read } from "../../../parts/read.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";
@@ -106,7 +107,7 @@ function About({ policy }: { readonly policy: Policy }): ReactElement {
             ["Critical", policy.critical && <Badge tone="note">critical</Badge>],
             ["Platforms", policy.platform || "all"],
             ["Automations", automationsOf(policy) || "none"],
-            ["Labels", labelsOf(policy)],
+            ["Labels", scopeText(policy)],
             ["Author", policy.author_name],
             ["Changed", <Time key="changed" value={policy.updated_at} />],
             ["Counted", <Time key="counted" value={policy.host_count_updated_at} none="not yet" />],
@@ -121,14 +122,3 @@ function About({ policy }: { readonly policy: Policy }): ReactElement {
     </div>
   );
 }
-
-const labelsOf = ({ labels_include_any, labels_include_all, labels_exclude_any }: Policy): string =>
-  [
-    ["any of", labels_include_any],
-    ["all of", labels_include_all],
-    ["none of", labels_exclude_any],
-  ]
-    .flatMap(([words, labels]) =>
-      Array.isArray(labels) && labels.length > 0 ? [`${words} ${labels.map(({ name }) => name).join(", ")}`] : [],
-    )
-    .join("; ");

@@ -6,6 +6,7 @@ import { PageLink } from "../../../frame/page-link.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { Bars } from "../../../parts/pictures/bars.tsx";
 import { Read } from "../../../parts/read.tsx";
+import { maySomewhere } from "../../../session.ts";
 import { useTeamId } from "../../../url.ts";
 
 const useTeamQuery = () => {
@@ -50,7 +51,10 @@ export function ManagementCard(): ReactElement {
 export function ProfilesCard(): ReactElement {
   const reply = useRead(profilesApi.summary, useTeamQuery());
   return (
-    <Card title="Profiles">
+    <Card
+      title="Profiles"
+      {...(maySomewhere("profiles:read") ? { more: { name: "All profiles", href: "/controls" } } : {})}
+    >
       <Read from={reply} what="profiles">
         {({ verified, verifying, pending, failed }) => (
           <Bars

@@ -1,15 +1,12 @@
-import { type ReactElement, useMemo, useState } from "react";
+import { type ReactElement, useMemo } from "react";
 import { type Command, commandsApi } from "../../../../api/devices/commands.ts";
 import type { Host } from "../../../../api/hosts/host.ts";
-import { useRead } from "../../../api.ts";
-import { Badge, type Tone } from "../../../parts/badge.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
+import { Badge } from "../../../parts/badge.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { List } from "../../../parts/list/list-page.tsx";
-import { Read } from "../../../parts/read.tsx";
 import { Time } from "../../../parts/time.tsx";
-
-const tones: Readonly<Record<Command["command_status"], Tone>> = { ran: "good", pending: "note", failed: "bad" };
+import { Answer } from "../../devices/commands/answer.tsx";
+import { commandTones } from "../../devices/commands/command-tones.ts";
 
 /** The commands of device management that were sent to the host, with its answers. */
 export function CommandsTab({ host }: { readonly host: Host }): ReactElement {
@@ -35,7 +32,7 @@ const commandsOf = (uuid: string, display_name: string): ListDefinition<typeof c
       id: "status",
       name: "Status",
       order: "status",
-      cell: ({ command_status, status }) => <Badge tone={tones[command_status]}>{status}</Badge>,
+      cell: ({ command_status, status }) => <Badge tone={commandTones[command_status]}>{status}</Badge>,
     },
     { id: "time", name: "Changed", order: "updated_at", cell: ({ updated_at }) => <Time value={updated_at} /> },
     { id: "answer", name: "Answer", cell: (command) => <Answer command={command} /> },
@@ -51,49 +48,3 @@ const commandsOf = (uuid: string, display_name: string): ListDefinition<typeof c
   command: `mdm commands list --host ${display_name}`,
   empty: <p>No command of device management was sent to this host.</p>,
 });
-
-function Answer({ command }: { readonly command: Command }): ReactElement {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <button
-        type="button"
-        className="plain small"
-        aria-label={`Show the answer to ${command.request_type}`}
-        onClick={() => setOpen(true)}
-      >
-        Show
-      </button>
-      {isOpen && <AnswerDialog command={command} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
-
-function AnswerDialog({ command, onClose }: { readonly command: Command; readonly onClose: () => void }): ReactElement {
-  const query = { command_uuid: command.command_uuid, host_identifier: command.host_uuid };
-  const reply = useRead(commandsApi.results, { query });
-  return (
-    <Dialog title={command.request_type} isWide onClose={onClose}>
-      <Read from={reply} what="answer">
-        {({ results = [] }) =>
-          results.length === 0 ? (
-            <p>The host has not answered yet.</p>
-          ) : (
-            results.map(({ command_uuid, payload, result }) => (
-              <div key={command_uuid}>
-                <h3>Command</h3>
-                <pre>{decoded(payload)}</pre>
-                <h3>Answer</h3>
-                <pre>{decoded(result)}</pre>
-              </div>
-            ))
-          )
-        }
-      </Read>
-    </Dialog>
-  );
-}
-
-/** The text in base64; UTF-8. */
-const decoded = (base64: string): string =>
-  new TextDecoder().decode(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));

@@ -5,21 +5,19 @@ import type { HostProfile } from "../../../../api/hosts/host-mdm.ts";
 import { hostsApi } from "../../../../api/inventory/hosts.ts";
 import { client, request, useOutdate } from "../../../api.ts";
 import { notifyDone, notifyFailed } from "../../../frame/notices.tsx";
-import { Badge, type Tone } from "../../../parts/badge.tsx";
+import { PageLink } from "../../../frame/page-link.tsx";
+import { Badge } from "../../../parts/badge.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { may } from "../../../session.ts";
+import { profileHref } from "../../devices/profiles/profile-href.ts";
+import { profileStates, profileTones } from "../../devices/profiles/states.ts";
 
-const states: Readonly<Record<HostProfile["status"], { readonly order: number; readonly tone: Tone }>> = {
-  failed: { order: 0, tone: "bad" },
-  pending: { order: 1, tone: "note" },
-  verifying: { order: 2, tone: "quiet" },
-  verified: { order: 3, tone: "good" },
-};
+const urgencyOf = ({ status }: HostProfile): number => profileStates.indexOf(status);
 
 /** The configuration profiles of the host, those that failed first, with the reason. */
 export function ProfilesTab({ host }: { readonly host: Host }): ReactElement {
   const outdate = useOutdate();
-  const profiles = (host.mdm.profiles ?? []).toSorted((a, b) => states[a.status].order - states[b.status].order);
+  const profiles = (host.mdm.profiles ?? []).toSorted((a, b) => urgencyOf(a) - urgencyOf(b));
   const resend = async ({ profile_uuid, name }: HostProfile) => {
     try {
       const params = { id: String(host.id), profile_uuid };
@@ -36,11 +34,19 @@ export function ProfilesTab({ host }: { readonly host: Host }): ReactElement {
       rows={profiles}
       keyOf={({ profile_uuid, operation_type }) => `${profile_uuid} ${operation_type}`}
       columns={[
-        { name: "Name", cell: ({ name }) => name },
+        {
+          name: "Name",
+          cell: (profile) =>
+            may("profiles:read", host.team_id) && profile.operation_type === "install" ? (
+              <PageLink href={profileHref(profile)}>{profile.name}</PageLink>
+            ) : (
+              profile.name
+            ),
+        },
         {
           name: "Status",
           cell: ({ status, operation_type }) => (
-            <Badge tone={states[status].tone}>
+            <Badge tone={profileTones[status]}>
               {operation_type === "remove" && "removal "}
               {status}
             </Badge>

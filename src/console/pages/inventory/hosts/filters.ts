@@ -40,6 +40,18 @@ export const hostFilters: readonly Filter[] = [
     label: "Profiles",
     options: named({ verified: "verified", verifying: "verifying", pending: "pending", failed: "failed" }),
   },
+  {
+    name: "os_settings_disk_encryption",
+    label: "Disk encryption",
+    options: named({
+      verified: "verified",
+      verifying: "verifying",
+      action_required: "action required",
+      enforcing: "enforcing",
+      failed: "failed",
+      removing_enforcement: "removing enforcement",
+    }),
+  },
   { name: "low_disk_space", label: "Less free disk space than (GB)" },
   { name: "policy_id", label: "Policy (id)" },
   { name: "policy_response", label: "Policy's result", options: named({ passing: "passing", failing: "failing" }) },
