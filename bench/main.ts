@@ -4,6 +4,7 @@ const benches: Record<string, () => Promise<{ run(args: readonly string[]): Prom
   "agent-hot-path": () => import("./agent-hot-path.ts"),
   "host-lists": () => import("./host-lists.ts"),
   "first-pages": () => import("./first-pages.ts"),
+  browsers: () => import("./browsers.ts"),
   exports: () => import("./exports.ts"),
   enroll: () => import("./enroll.ts"),
   agent: () => import("./agent.ts"),
