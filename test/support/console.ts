@@ -16,6 +16,8 @@ export interface SignIn {
 
 export class ConsoleBrowser {
   readonly app: TestApp;
+  /** Further servers of the app's database, which then take the requests of browsers in turn. */
+  readonly others: TestApp[];
   readonly url: string;
   readonly #served: ServedApp;
   readonly #browser: Browser;
@@ -23,8 +25,9 @@ export class ConsoleBrowser {
   /** What browsers reported: blocked styles and scripts, failed loads, errors of scripts. */
   #complaints: string[] = [];
 
-  private constructor(app: TestApp, served: ServedApp, browser: Browser) {
+  private constructor(app: TestApp, others: TestApp[], served: ServedApp, browser: Browser) {
     this.app = app;
+    this.others = others;
     this.#served = served;
     this.url = served.url;
     this.#browser = browser;
@@ -33,9 +36,12 @@ export class ConsoleBrowser {
   /** An app with a socket and a browser. `shared` as in `startApp`: one for all tests of a file. */
   static async start(chromium: string, options: Parameters<typeof startApp>[0] = {}): Promise<ConsoleBrowser> {
     const app = await startApp({ shared: true, ...options });
-    const served = await serve(app);
+    const others: TestApp[] = [];
+    let next = 0;
+    const inTurn = () => [app, ...others][next++ % (others.length + 1)]!;
+    const served = await serve({ raw: (path, init) => inTurn().raw(path, init) });
     expect((await app.patch("/config", { server_settings: { server_url: served.url } })).status).toBe(200);
-    return new ConsoleBrowser(app, served, await launch(chromium));
+    return new ConsoleBrowser(app, others, served, await launch(chromium));
   }
 
   async close(): Promise<void> {
