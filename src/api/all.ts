@@ -62,6 +62,7 @@ import { approvalsApi } from "./hosts/approvals.ts";
 import { directoryApi } from "./hosts/directory.ts";
 import { hostActionsApi } from "./hosts/host-actions.ts";
 import { hostActivitiesApi } from "./hosts/host-activities.ts";
+import { labelEffectsApi } from "./hosts/label-effects.ts";
 import { labelsApi } from "./hosts/labels.ts";
 import { operationsApi } from "./hosts/operations.ts";
 import { scimApi } from "./hosts/scim.ts";
@@ -144,7 +145,7 @@ const groups: Record<string, Record<string, AnyEndpoint>> = {
   "self-service-categories": selfServiceCategoriesApi,
   "title-icons": titleIconsApi,
   "script-batches": scriptBatchesApi,
-  labels: { ...labelsApi, ...labelHostsApi },
+  labels: { ...labelsApi, ...labelEffectsApi, ...labelHostsApi },
   "live-queries": liveQueriesApi,
   mail: mailApi,
   packages: packagesApi,

@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import type { UserSettings } from "./accounts/user-settings.ts";
 import type { AvailableTeam, User } from "./accounts/users.ts";
+import type { ConfigSections } from "./settings/app-config.ts";
 
 /**
  * The request header with which the console proves that one of its pages sends a request: the form token of the
@@ -17,6 +18,6 @@ export interface ConsoleSession {
   readonly settings: UserSettings | null;
   readonly tier: "free" | "premium";
   readonly version: string;
-  readonly gitops: { readonly gitops_mode_enabled: boolean; readonly repository_url: string };
+  readonly gitops: ConfigSections["gitops"];
   readonly organization: { readonly name: string; readonly logo: string };
 }

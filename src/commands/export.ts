@@ -49,6 +49,11 @@ export default class Export extends ClientCommand {
       );
     const state = await this.#configuration.state({ files: true });
     const { files, contents, downloads, variables } = exportFiles(state);
+    const byHand = Object.entries(state.gitops_exceptions ?? {}).flatMap(([name, isByHand]) =>
+      isByHand ? [name] : [],
+    );
+    if (byHand.length > 0)
+      this.#configuration.remark(`changed by hand (gitops.exceptions), so not in the files: ${byHand.join(", ")}`);
     for (const use of deletedLabels(state)) this.#configuration.remark(aboutDeleted(use));
     for (const [path, content] of [...files, ...contents]) {
       const target = join(flags.dir, path);

@@ -121,6 +121,40 @@ describe("labels create", () => {
   });
 });
 
+describe("labels uses", () => {
+  it("lists what names a label, and what a deletion does to it", async () => {
+    await fleet.run(["policies", "create", "--name", "Kept", "--query", "SELECT 1", "--labels-include-any", "Loaners"]);
+    await fleet.run(["labels", "create", "--name", "W", "--where", "label = Loaners"]);
+    const { stdout, stderr } = await fleet.run(["labels", "uses", "Loaners"]);
+    expect(stdout).toMatch(/policy\s+\d+\s+Kept\s+include_any\s+refused/);
+    expect(stdout).toMatch(/label\s+\d+\s+W\s+selector\s+unmatched/);
+    expect(stderr).toBe("");
+    expect(await json("labels", "uses", "Loaners")).toMatchObject({ count: 2, hidden_count: 0 });
+    expect((await fleet.run(["labels", "uses", "nothing"])).exitCode).toBe(3);
+  });
+});
+
+describe("labels preview", () => {
+  it("counts hosts, and says what a label would gain and lose", async () => {
+    expect((await fleet.run(["labels", "preview", "--where", "platform in (darwin, windows)"])).stdout).toBe(
+      "2 hosts\n",
+    );
+    const edit = await fleet.run(["labels", "preview", "--label", "Loaners", "--hosts", "mac-1.example.com"]);
+    expect(edit.stdout).toMatch(/^1 host\ngained: 1 \(mac-1.*\)\nlost: 1 \(.+\)\n$/);
+    expect(await hostnames("Loaners")).toHaveLength(1);
+    const sql = await fleet.run(["labels", "preview", "--query", "SELECT 1"]);
+    expect(sql.stdout).toContain("3 hosts will be asked");
+    expect((await json("labels", "preview", "--host-ids", "1,4242")).unknown_hosts).toEqual({
+      count: 1,
+      names: ["4242"],
+    });
+    expect((await fleet.run(["labels", "preview"])).exitCode).toBe(2);
+    expect((await fleet.run(["labels", "preview", "--where", "platfrm = darwin"])).stderr).toContain(
+      'did you mean "platform"?',
+    );
+  });
+});
+
 describe("labels update", () => {
   it("changes the given fields, and replaces hosts", async () => {
     await json("labels", "update", "Loaners", "--name", "Lent", "--hosts", "mac-1.example.com,win-1.example.com");

@@ -18,6 +18,9 @@ import { asYaml, credentialsFrom, defaults, stateWith } from "../support/gitops-
 /** Why a field is not in files. */
 const explained: Readonly<Record<string, string>> = {
   "config.webhook_settings.failing_policies_webhook.policy_ids": "policies say webhooks_and_tickets_enabled",
+  "config.gitops.exceptions.labels": "says what people change by hand",
+  "config.gitops.exceptions.software": "the same",
+  "config.gitops.exceptions.secrets": "the same",
   "config.mdm.macos_setup.bootstrap_package": "files of the setup experience are not built",
   "config.mdm.macos_setup.macos_setup_assistant": "files of the setup experience are not built",
   "config.mdm.macos_settings.custom_settings": "profiles are objects of their own",

@@ -437,6 +437,8 @@ export const rules: Record<string, PermissionName | "open" | "self"> = {
   "POST /labels": "create labels",
   "PATCH /labels/:id": "edit, delete labels of others",
   "GET /labels/:id": "view labels",
+  "GET /labels/:id/uses": "view labels",
+  "POST /labels/preview": "create labels",
   "GET /labels": "view labels",
   "GET /labels/report": "view labels",
   "GET /labels/summary": "view labels",

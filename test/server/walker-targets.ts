@@ -1305,6 +1305,8 @@ export const targets: Record<string, Target> = {
   "POST /labels": { ...plain("/labels", () => ({ name: `made ${++names}` })), anywhere: true },
   "PATCH /labels/:id": onLabel(({ id }) => `/labels/${id}`, { description: "changed" }),
   "GET /labels/:id": onLabel(({ id }) => `/labels/${id}`),
+  "GET /labels/:id/uses": anywhere("/labels/1/uses"),
+  "POST /labels/preview": { ...plain("/labels/preview", () => ({ hosts: [] })), anywhere: true },
   "GET /labels": anywhere("/labels"),
   "GET /labels/report": anywhere("/labels/report"),
   "GET /labels/summary": anywhere("/labels/summary"),

@@ -126,7 +126,11 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
       },
       vulnerability_settings: { databases_path: "" },
       svc_desktop: { transparency_url: "", alternative_browser_host: "", sso_enabled: false },
-      gitops: { gitops_mode_enabled: false, repository_url: "" },
+      gitops: {
+        gitops_mode_enabled: false,
+        repository_url: "",
+        exceptions: { labels: false, software: false, secrets: false },
+      },
       integrations: {
         ticketing_a: [],
         ticketing_b: [],

@@ -1,9 +1,11 @@
 // GitOps mode: people cannot change what files determine, except with a reason, which is recorded.
 import { beforeAll, describe, expect, it } from "vitest";
 import { allEndpoints } from "../../src/api/all.ts";
+import type { AppConfig } from "../../src/api/settings/app-config.ts";
 import {
   endpointsInFiles,
   GITOPS_OVERRIDE,
+  kindInFiles,
   overrideHeader,
   reasonInHeader,
 } from "../../src/api/settings/gitops-mode.ts";
@@ -107,6 +109,66 @@ describe.each(rulesEngines)("GitOps mode on %s", (engine) => {
     expect(reasonInHeader(overrideHeader("utf-8''x")!)).toBe("utf-8''x");
   });
 
+  describe("exceptions", () => {
+    const kinds = {
+      labels: ["labels"],
+      software: ["software", "categories of self-service"],
+      secrets: ["enroll secrets"],
+    } as const;
+    const none = { labels: false, software: false, secrets: false };
+    const except = (exceptions: object, by: { patch: TestApp["patch"] } = t) =>
+      by.patch("/config", { gitops: { exceptions } });
+    const withParameters = (path: string) =>
+      path.replace(/:\w+/g, "1") + (path.endsWith("/available_for_install") ? "?team_id=0" : "");
+    /** The endpoints of all kinds that have an exception, and the exception. */
+    const endpoints = endpointsInFiles().flatMap((key) => {
+      const [method = "", path = ""] = key.split(" ");
+      const kind = kindInFiles({ method: method as "GET", path });
+      const [name] = Object.entries(kinds).find(([, names]) => names.some((each) => each === kind)) ?? [];
+      return name === undefined ? [] : [{ method, path: withParameters(path), name }];
+    });
+    const isRefused = async ({ method, path }: (typeof endpoints)[number]) =>
+      (await errorOf(await t.request(method, path, method === "GET" ? undefined : {}))).message === "GitOps mode is on";
+
+    it("allow people to change these kinds, and no others", async () => {
+      expect(endpoints.length).toBeGreaterThan(15);
+      for (const endpoint of endpoints)
+        expect(await isRefused(endpoint), `${endpoint.method} ${endpoint.path}`).toBe(true);
+      for (const name of Object.keys(kinds)) {
+        expect((await except({ ...none, [name]: true })).status).toBe(200);
+        for (const endpoint of endpoints)
+          expect(await isRefused(endpoint), `${name}: ${endpoint.method} ${endpoint.path}`).toBe(
+            endpoint.name !== name,
+          );
+      }
+      expect((await except(none)).status).toBe(200);
+    });
+
+    it("are set by global administrators only, stay when others are reset, and are recorded", async () => {
+      const gitops = await makeUser(t, "gitops");
+      const refused = await except({ labels: true }, gitops);
+      expect([refused.status, (await errorOf(refused)).message]).toEqual([403, "forbidden"]);
+      expect((await except({ labels: true })).status).toBe(200);
+      const { gitops: values } = (await (await gitops.get("/config")).json()) as AppConfig;
+      expect(values.exceptions).toEqual({ ...none, labels: true });
+      // What is sent back as it was returned changes nothing.
+      expect((await except(values.exceptions, gitops)).status).toBe(200);
+      const reset = await gitops.patch("/config?overwrite=true", {
+        org_info: { org_name: "test" },
+        server_settings: { server_url: "https://svc.example.com" },
+        gitops: { gitops_mode_enabled: true, repository_url },
+      });
+      expect(reset.status, await reset.clone().text()).toBe(200);
+      const after = (await (await t.get("/config")).json()) as AppConfig;
+      expect(after.gitops.exceptions.labels).toBe(true);
+      const types = (await t.store.activities.list()).filter(({ type }) => type === "edited_gitops_exceptions");
+      expect(types.at(-1)?.details).toEqual({ ...none, labels: true });
+      expect((await except({ policies: true })).status).toBe(400);
+      expect((await except({ labels: "yes" })).status).toBe(400);
+      expect((await except(none)).status).toBe(200);
+    });
+  });
+
   it("can be turned off by those who turned it on", async () => {
     expect((await t.patch("/config", { gitops: { gitops_mode_enabled: false } })).status).toBe(200);
     expect((await t.post("/labels", { name: "Again", query: "SELECT 1" })).status).toBe(200);
@@ -116,4 +178,10 @@ describe.each(rulesEngines)("GitOps mode on %s", (engine) => {
 it("knows only endpoints that exist", () => {
   const known = new Set(allEndpoints.map(({ endpoint }) => `${endpoint.method} ${endpoint.path}`));
   expect(endpointsInFiles().filter((key) => !known.has(key))).toEqual([]);
+});
+
+it("has exceptions on the premium tier only", async () => {
+  const t = await startApp({ tier: "free" });
+  expect((await t.patch("/config", { gitops: { exceptions: { labels: true } } })).status).toBe(422);
+  expect((await t.patch("/config", { gitops: { exceptions: { labels: false } } })).status).toBe(200);
 });

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+import type { LabelUses } from "../../src/api/hosts/label-effects.ts";
 import type { Package } from "../../src/api/software/packages.ts";
 import type { SoftwareTitle } from "../../src/api/software/software.ts";
 import { minutes } from "../../src/server/platform/core/clock.ts";
@@ -264,6 +265,10 @@ describe.each(rulesEngines)("packages on %s", (engine) => {
       422,
       "base",
       'the label "Left out" is in use (foreign key) by package "tool"',
+    ]);
+    const { uses } = (await (await t.get(`/labels/${other.id}/uses`)).json()) as LabelUses;
+    expect(uses).toMatchObject([
+      { kind: "package", id: title_id, name: "tool", team_id: 0, as: "exclude_any", on_delete: "refused" },
     ]);
     // Earlier versions deleted labels of packages.
     await t.store.installerLabels.update({ where: eq("label_id", other.id), set: { label_id: null } });

@@ -2,6 +2,7 @@
 // changes that are applied in one transaction.
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
+import { GitopsExceptions } from "../settings/app-config.ts";
 import { VariableValue } from "../settings/variables.ts";
 
 const Owner = z
@@ -115,6 +116,9 @@ export const ConfigurationState = z.object({
     )
     .optional()
     .meta({ description: "only if it was requested: the hosts of teams that have some" }),
+  gitops_exceptions: GitopsExceptions.optional().meta({
+    description: "what people change by hand: objects of these that files do not name stay as they are",
+  }),
   tier: z.enum(["free", "premium"]),
 });
 export type ConfigurationState = z.infer<typeof ConfigurationState>;

@@ -9,12 +9,16 @@ import {
   QueryFlag,
   QueryId,
   QueryInt,
+  QueryTeam,
   QueryText,
   Timestamp,
 } from "../fields.ts";
 
 /** Maximum number of entries in one reply, also if no page is requested. */
 export const ACTIVITIES_MAX = 10_000;
+
+/** A list searches the details of so many entries: those before `end_created_at`, or the newest ones. */
+export const SEARCHED_MAX = 1_000_000;
 
 export const Activity = z.object({
   id: Id,
@@ -38,6 +42,13 @@ const filters = {
   activity_type: z.string().max(4096).optional().meta({ description: "one type, or several joined by commas" }),
   actor_id: QueryId.optional().meta({ description: "only activities of this user" }),
   host_id: QueryId.optional().meta({ description: "only activities in this host's own list" }),
+  team_id: QueryTeam.optional().meta({
+    premium: true,
+    description: "only activities that concern this team, or a host that was in it at that time; 0 = no team (premium)",
+  }),
+  details: QueryText.optional().meta({
+    description: `searches the texts and numbers in details; a list searches the newest ${SEARCHED_MAX.toLocaleString("en")} entries before end_created_at`,
+  }),
 };
 const times = {
   start_created_at: z.string().max(64).optional().meta({ description: "only activities after this time" }),

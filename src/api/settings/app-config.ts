@@ -272,6 +272,14 @@ export type License = z.infer<typeof License>;
 
 const LogDestination = z.object({ plugin: z.string(), config: z.record(z.string(), z.json()) });
 
+/** What people may change by hand although files determine the rest. */
+export const GitopsExceptions = z.object({
+  labels: z.boolean(),
+  software: z.boolean(),
+  secrets: z.boolean().meta({ description: "enroll secrets" }),
+});
+export type GitopsExceptions = z.infer<typeof GitopsExceptions>;
+
 /** The sections that can be changed. */
 export const ConfigSections = z.object({
   org_info: OrgInfo,
@@ -285,7 +293,7 @@ export const ConfigSections = z.object({
   mdm: MdmSettings,
   vulnerability_settings: z.object({ databases_path: z.string().max(4096) }),
   svc_desktop: SvcDesktop,
-  gitops: z.object({ gitops_mode_enabled: z.boolean(), repository_url: url }),
+  gitops: z.object({ gitops_mode_enabled: z.boolean(), repository_url: url, exceptions: GitopsExceptions }),
   webhook_settings: WebhookSettings,
   integrations: Integrations,
   agent_options: AgentOptions,

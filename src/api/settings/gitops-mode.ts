@@ -3,6 +3,7 @@
 import { z } from "zod";
 import type { AnyEndpoint } from "../endpoint.ts";
 import { isOneLine } from "../fields.ts";
+import type { GitopsExceptions } from "./app-config.ts";
 
 /** Changes something nevertheless. The value is the reason, which is recorded. */
 export const GITOPS_OVERRIDE = "X-Svc-Gitops-Override";
@@ -142,6 +143,14 @@ const endpointsByKind: Readonly<Record<string, readonly string[]>> = {
   "what plans contain": ["POST /plans/:id/apply"],
 };
 
+/** What an exception of GitOps mode covers. */
+const exceptionOf: Readonly<Record<string, keyof GitopsExceptions>> = {
+  labels: "labels",
+  software: "software",
+  "categories of self-service": "software",
+  "enroll secrets": "secrets",
+};
+
 const kinds = new Map(
   Object.entries(endpointsByKind).flatMap(([kind, keys]) => keys.map((key) => [key, kind] as const)),
 );
@@ -149,5 +158,11 @@ const kinds = new Map(
 /** What files determine and the endpoint changes; undefined for all other endpoints. */
 export const kindInFiles = ({ method, path }: Pick<AnyEndpoint, "method" | "path">): string | undefined =>
   kinds.get(`${method} ${path}`);
+
+/** Whether people may change this kind by hand although GitOps mode is on. */
+export const isExcepted = (kind: string, exceptions: GitopsExceptions): boolean => {
+  const name = exceptionOf[kind];
+  return name !== undefined && exceptions[name];
+};
 
 export const endpointsInFiles = (): string[] => [...kinds.keys()];

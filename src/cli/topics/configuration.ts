@@ -134,7 +134,7 @@ export class Configuration {
     });
     this.masks = files.masks;
     // Errors in the files themselves are reported without a call to the server.
-    if (files.problems.failed) this.#refuse(files.problems.all);
+    if (files.problems.failedForSure) this.#refuse(files.problems.all);
     const deleteOtherTeams = this.#isOn(flags["delete-other-teams"], "SVC_APPLY_DELETE_OTHER_TEAMS");
     const { secrets, hosts } = files;
     const keptTeams = deleteOtherTeams
@@ -153,6 +153,7 @@ export class Configuration {
     await checkSql(desired.things, before, files);
     if (desired.problems.failed) this.#refuse(desired.problems.all);
     this.#warnOf(desired.problems.all);
+    for (const note of desired.notes) this.remark(note);
     const others = otherTeams(state.things, desired.things);
     const isWhole = files.scopes.some(({ kind }) => kind === "global");
     if (isWhole && others.length > 0 && !deleteOtherTeams)

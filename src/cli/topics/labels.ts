@@ -27,6 +27,30 @@ export const memberFlags = {
   "host-ids": Flags.string({ summary: "Hosts in the label, by id.", helpValue: "ID,ID", multiple: true }),
 };
 
+export const criteriaFlags = {
+  where: Flags.string({ summary: "Hosts that this expression selects.", helpValue: "EXPRESSION" }),
+  vital: Flags.string({ summary: "Hosts for which this vital has the value --value, e.g. end_user_idp_group." }),
+  "vital-id": Flags.integer({ summary: "Custom host vital, for --vital custom_host_vital.", dependsOn: ["vital"] }),
+  value: Flags.string({ summary: "Value of --vital.", dependsOn: ["vital"] }),
+};
+
+interface CriteriaInput {
+  readonly where?: string | undefined;
+  readonly vital?: string | undefined;
+  readonly "vital-id"?: number | undefined;
+  readonly value?: string | undefined;
+}
+
+/** The body field from the criteria flags; empty without any of them. */
+export function criteriaOf(flags: CriteriaInput): Record<string, unknown> {
+  const criteria = {
+    ...(flags.vital === undefined ? {} : { vital: flags.vital, value: flags.value }),
+    ...(flags["vital-id"] === undefined ? {} : { custom_host_vital_id: flags["vital-id"] }),
+    ...(flags.where === undefined ? {} : { where: flags.where }),
+  };
+  return Object.keys(criteria).length === 0 ? {} : { criteria };
+}
+
 /** Body fields from the member flags; an empty value is an empty list. Fails for hosts that `find` does not find. */
 export async function memberFields(
   flags: { hosts?: string[] | undefined; "host-ids"?: string[] | undefined },

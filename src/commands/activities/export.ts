@@ -1,7 +1,7 @@
 import { activitiesApi } from "../../api/platform/activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { outFlag, saveExport } from "../../cli/export.ts";
-import { connectionFlags, generalFlags } from "../../cli/flags.ts";
+import { connectionFlags, generalFlags, teamFlag } from "../../cli/flags.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { activityTimes } from "../../cli/topics/activities/times.ts";
 
@@ -16,6 +16,7 @@ export default class ActivitiesExport extends ClientCommand {
   static override flags = {
     ...outFlag,
     ...queryFlags(activitiesApi.export),
+    ...teamFlag,
   };
   static override examples = [
     "<%= config.bin %> <%= command.id %> --activity-type deleted_host,created_team",
@@ -25,7 +26,8 @@ export default class ActivitiesExport extends ClientCommand {
   async run() {
     const { flags } = await this.parse(ActivitiesExport);
     const { out } = flags as { out: string };
-    const query = queryOf(activitiesApi.export, activityTimes(flags, this.io.now()));
+    const times = activityTimes(flags, this.io.now());
+    const query = queryOf(activitiesApi.export, times, await this.teamFilter(flags.team));
     await this.requireToken();
     const client = await this.client();
     const { body } = await client.open(activitiesApi.export, { query }, { signal: this.stop.signal });

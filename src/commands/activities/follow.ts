@@ -2,6 +2,7 @@ import * as Flags from "@oclif/core/flags";
 import { type Activity, Activity as ActivitySchema, activitiesApi } from "../../api/platform/activities.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { CliError, usage } from "../../cli/errors.ts";
+import { teamFlag } from "../../cli/flags.ts";
 import { shown } from "../../cli/output/table.ts";
 import { queryFlags, queryOf } from "../../cli/query-flags.ts";
 import { details, who } from "../../cli/topics/activities/view.ts";
@@ -18,6 +19,7 @@ export default class ActivitiesFollow extends ClientCommand {
   static override endpoints = [activitiesApi.stream];
   static override flags = {
     ...queryFlags(activitiesApi.stream, ["last"]),
+    ...teamFlag,
     last: Flags.integer({ summary: "Number of existing activities to begin with.", min: 0, max: 1000, default: 10 }),
   };
   static override examples = [
@@ -29,7 +31,7 @@ export default class ActivitiesFollow extends ClientCommand {
     const { flags } = await this.parse(ActivitiesFollow);
     const once = flags.once === true;
     const printer = this.#printer(once);
-    const query = queryOf(activitiesApi.stream, flags, { last: flags.last });
+    const query = queryOf(activitiesApi.stream, flags, { last: flags.last, ...(await this.teamFilter(flags.team)) });
     await this.requireToken();
     let place = "";
     let lost = false;

@@ -7,7 +7,7 @@ import { ClientCommand } from "../../cli/client-command.ts";
 import { readBody } from "../../cli/files/input.ts";
 import { dryRunFlag, inputFlag } from "../../cli/flags.ts";
 import { fieldsOfFlags, plainFlags } from "../../cli/plain-flags.ts";
-import { memberFields, memberFlags, warnUnknown } from "../../cli/topics/labels.ts";
+import { criteriaFlags, criteriaOf, memberFields, memberFlags, warnUnknown } from "../../cli/topics/labels.ts";
 import { plural } from "../../text/plural.ts";
 
 export default class LabelsCreate extends ClientCommand {
@@ -21,10 +21,7 @@ export default class LabelsCreate extends ClientCommand {
     ...plainFlags(labelFields),
     query: Flags.string({ summary: "Hosts for which this query returns at least one row.", helpValue: "SQL" }),
     platform: Flags.string({ summary: "Run --query only on these platforms: darwin, windows, linux, ubuntu ..." }),
-    where: Flags.string({ summary: "Hosts that this expression selects.", helpValue: "EXPRESSION" }),
-    vital: Flags.string({ summary: "Hosts for which this vital has the value --value, e.g. end_user_idp_group." }),
-    "vital-id": Flags.integer({ summary: "Custom host vital, for --vital custom_host_vital.", dependsOn: ["vital"] }),
-    value: Flags.string({ summary: "Value of --vital.", dependsOn: ["vital"] }),
+    ...criteriaFlags,
     ...memberFlags,
     ...inputFlag,
     ...dryRunFlag,
@@ -37,15 +34,10 @@ export default class LabelsCreate extends ClientCommand {
 
   async run() {
     const { flags } = await this.parse(LabelsCreate);
-    const criteria = {
-      ...(flags.vital === undefined ? {} : { vital: flags.vital, value: flags.value }),
-      ...(flags["vital-id"] === undefined ? {} : { custom_host_vital_id: flags["vital-id"] }),
-      ...(flags.where === undefined ? {} : { where: flags.where }),
-    };
     const input: Record<string, unknown> = {
       ...(await readBody(this.io, flags.input)),
       ...fieldsOfFlags(flags, ["name", ...fieldNames(labelFields), "query", "platform"]),
-      ...(Object.keys(criteria).length === 0 ? {} : { criteria }),
+      ...criteriaOf(flags),
       ...(await memberFields(flags, (text) => this.host(text))),
     };
     const name = typeof input.name === "string" ? input.name : await this.askText("Name", "--name");

@@ -19,6 +19,8 @@ interface ConfirmDialogProps {
   readonly dismiss?: string;
   /** Whether everything is there that it needs, besides what is typed here; default: yes. */
   readonly isReady?: boolean;
+  /** Why it cannot be done now. */
+  readonly blocked?: string | undefined;
   readonly onConfirm: (reason: string) => Promise<unknown>;
   /** With what was returned when it was confirmed; without it if it was cancelled. */
   readonly onClose: (result?: unknown) => void;
@@ -26,13 +28,13 @@ interface ConfirmDialogProps {
 
 /** Asks before something is done. Errors of the server stay in the dialog, with what was typed. */
 export function ConfirmDialog(props: ConfirmDialogProps): ReactElement {
-  const { title, verb, children, typed, hasReason = false, isDangerous = true, onConfirm, onClose } = props;
+  const { title, verb, children, typed, hasReason = false, isDangerous = true, blocked, onConfirm, onClose } = props;
   const id = useId();
   const [text, setText] = useState("");
   const [reason, setReason] = useState("");
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
-  const isReady = (props.isReady ?? true) && (typed === undefined || text.trim() === typed);
+  const isReady = blocked === undefined && (props.isReady ?? true) && (typed === undefined || text.trim() === typed);
   const confirm = async () => {
     if (!isReady || isSending) return;
     setSending(true);
@@ -52,6 +54,11 @@ export function ConfirmDialog(props: ConfirmDialogProps): ReactElement {
         }}
       >
         {children}
+        {blocked !== undefined && (
+          <p id={`${id}-blocked`} className="message note">
+            {blocked}
+          </p>
+        )}
         {error !== null && <ErrorMessage error={error} />}
         {typed !== undefined && (
           <div className="field">
@@ -79,7 +86,12 @@ export function ConfirmDialog(props: ConfirmDialogProps): ReactElement {
           <button type="button" className="plain" onClick={() => onClose()}>
             {props.dismiss ?? "Cancel"}
           </button>
-          <button type="submit" className={isDangerous ? "danger" : undefined} disabled={!isReady || isSending}>
+          <button
+            type="submit"
+            className={isDangerous ? "danger" : undefined}
+            disabled={!isReady || isSending}
+            aria-describedby={blocked === undefined ? undefined : `${id}-blocked`}
+          >
             {verb}
           </button>
         </div>

@@ -7,6 +7,7 @@ import { kindList, kinds } from "../kinds.ts";
 import type { Thing } from "../plan/diff.ts";
 import { Current } from "./current.ts";
 import { desiredOfDocuments } from "./documents.ts";
+import { exceptionNotes, refuseLabels, settleUnlisted, staysByHand } from "./exceptions.ts";
 import { checkLabelUse, remainingUses } from "./labels.ts";
 import { newRun, teamsAfter } from "./run.ts";
 
@@ -21,6 +22,8 @@ export interface DesiredState {
   readonly things: readonly Thing[];
   /** Whether the files are the complete list of this kind, so that an object which is not in `things` is deleted. */
   isComplete(thing: ThingKey): boolean;
+  /** What happens to what people change by hand, as sentences. */
+  readonly notes: readonly string[];
   /** The objects of `files`, completed with values that only the server's state has. */
   readonly problems: Problems;
 }
@@ -31,21 +34,27 @@ export function desiredOf(
   { deleteOtherTeams = false, allowUnknownHosts = false }: DesiredOptions = {},
 ): DesiredState {
   const { problems } = files;
+  const current = new Current(state, allowUnknownHosts);
+  refuseLabels(files, current);
+  const notes = exceptionNotes(current, files.scopes);
   if (files.specs)
     return {
-      things: desiredOfDocuments(files.specs, files.items, new Current(state, allowUnknownHosts), problems),
+      things: desiredOfDocuments(files.specs, files.items, current, problems),
       isComplete: () => false,
+      notes,
       problems,
     };
-  const run = newRun(files, new Current(state, allowUnknownHosts), deleteOtherTeams);
-  const { current, global, owners } = run;
+  settleUnlisted(problems, current, files.scopes);
+  const run = newRun(files, current, deleteOtherTeams);
+  const { global, owners } = run;
   const items = new Map(
     [...files.items].map(
       ([kind, all]) =>
         [kind, kinds[kind]?.items?.isOfAllFiles ? all : all.filter(({ owner }) => owners.has(owner))] as const,
     ),
   );
-  checkLabelUse(items, state, global !== undefined, problems);
+  const labelsFrom = current.isExcepted("labels") ? undefined : global;
+  checkLabelUse(items, state, labelsFrom !== undefined, problems);
   const teams = teamsAfter(run);
   const things = kindList.flatMap(
     ([name, kind]) =>
@@ -53,13 +62,14 @@ export function desiredOf(
   );
   const isComplete = (thing: ThingKey): boolean => {
     const kind = kinds[thing.kind];
+    if (staysByHand(thing, current, run.scopes)) return false;
     return kind?.isComplete?.(thing, run) ?? (kind?.items !== undefined && owners.has(thing.owner));
   };
-  if (global)
+  if (labelsFrom)
     remainingUses(state, items, {
-      at: global.lists.label?.key ?? global.nameAt,
+      at: labelsFrom.lists.label?.key ?? labelsFrom.nameAt,
       problems,
       stays: (thing) => !isComplete(thing) && !(thing.owner !== null && run.deletesTeam(thing.owner)),
     });
-  return { things, isComplete, problems };
+  return { things, isComplete, notes, problems };
 }

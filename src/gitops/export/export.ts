@@ -7,9 +7,10 @@ import { SECRET_PREFIX } from "../../api/settings/variables.ts";
 import type { Json } from "../../text/differences.ts";
 import { isRecord } from "../../text/record.ts";
 import { customVariablesIn } from "../files/substitute.ts";
-import { kindList, listKinds } from "../kinds.ts";
+import { kindList, kinds, listKinds } from "../kinds.ts";
 import type { Owner } from "../plan/diff.ts";
 import { compareTexts } from "../plan/values.ts";
+import { isExcepted } from "../schema/exceptions.ts";
 import { movedSettings, valueAt, withoutValueAt, withValueAt } from "../schema/moved.ts";
 import { type ScopeKind, schemaOf, settingsOf } from "../schema/sections.ts";
 import { Software } from "../schema/software.ts";
@@ -33,10 +34,14 @@ export interface ExportedFiles {
 const FRAGMENT_MAX = 1024 * 1024;
 
 export function exportFiles({
-  things,
+  things: all,
   defaults,
   files: configurationFiles = {},
-}: Pick<ConfigurationState, "things" | "defaults" | "files">): ExportedFiles {
+  gitops_exceptions: exceptions,
+}: Pick<ConfigurationState, "things" | "defaults" | "files" | "gitops_exceptions">): ExportedFiles {
+  // What people change by hand is not in files.
+  const isByHand = (kind: string): boolean => isExcepted(kinds[kind]?.exception, exceptions);
+  const things = all.filter(({ kind }) => !isByHand(kind));
   const variables = new Variables();
   const files = new Map<string, string>();
   const contents = new Map<string, Uint8Array>();
@@ -52,7 +57,8 @@ export function exportFiles({
     };
     const addContent = (path: string, content: Uint8Array) => void contents.set(path, content);
     const addDownload = (path: string, download: ExportedDownload) => void downloads.set(path, download);
-    return { file, owner, stem, objects, defaults, variables, addFile, addHostFile, addContent, addDownload };
+    const adding = { addFile, addHostFile, addContent, addDownload };
+    return { file, owner, stem, objects, defaults, variables, isByHand, ...adding };
   };
   writeGlobal(writerOf("global", null, ""));
   const names = new FileNames();
@@ -78,6 +84,7 @@ function aboutVariable(files: readonly string[]): string {
 
 interface Writer extends ExportScope {
   readonly variables: Variables;
+  isByHand(kind: string): boolean;
 }
 
 function writeGlobal(writer: Writer): void {
@@ -149,7 +156,7 @@ function inFiles(schema: z.ZodType, controls: Fields): Fields {
 const listsOf = (writer: Writer): Fields =>
   Object.fromEntries(
     listKinds
-      .filter(({ items }) => items.notIn?.[writer.file] === undefined)
+      .filter(({ kind, items }) => items.notIn?.[writer.file] === undefined && !writer.isByHand(kind))
       .map((list) => [list.items.newer ?? list.items.list, itemsOf(writer, list)]),
   );
 

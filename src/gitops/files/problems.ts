@@ -19,8 +19,17 @@ const NOT_QUOTED =
 export const listKey = (kind: string, owner: string | null): string => JSON.stringify([kind, owner]);
 export const listsOf = (owner: string | null): string => JSON.stringify([owner]);
 
+/** Something that files name but do not contain. The server may have it and keep it. */
+export interface UnlistedObject {
+  readonly kind: string;
+  readonly owner: string | null;
+  /** The name, or the digest of the file. */
+  readonly called: string;
+}
+
 export class Problems {
   readonly all: Problem[] = [];
+  readonly #unlisted = new Map<Problem, UnlistedObject>();
   readonly #reported = new Set<string>();
   readonly #unquoted = new Set<string>();
   readonly #incomplete = new Set<string>();
@@ -60,20 +69,38 @@ export class Problems {
     this.#errors++;
     this.#add("error", at, message);
   }
+  /** An error, unless the server keeps what is not in the files. */
+  missing(at: Place, message: string, unlisted: UnlistedObject): void {
+    this.#errors++;
+    const problem = this.#add("error", at, message);
+    if (problem) this.#unlisted.set(problem, unlisted);
+  }
+  /** Removes the errors about what the server keeps. */
+  settle(isKept: (unlisted: UnlistedObject) => boolean): void {
+    for (const [problem, unlisted] of this.#unlisted)
+      if (isKept(unlisted)) this.all.splice(this.all.indexOf(problem), 1);
+    this.#unlisted.clear();
+  }
   warn(at: Place, message: string): void {
     this.#add("warning", at, message);
   }
   get failed(): boolean {
     return this.all.some(({ severity }) => severity === "error");
   }
+  /** Whether there are errors whatever the server has. */
+  get failedForSure(): boolean {
+    return this.all.some((problem) => problem.severity === "error" && !this.#unlisted.has(problem));
+  }
 
   // A fragment that several files include is read for each of them, but its problems are reported once.
-  #add(severity: Problem["severity"], { file, line, column }: Place, text: string): void {
+  #add(severity: Problem["severity"], { file, line, column }: Place, text: string): Problem | null {
     const message = this.about(file, text);
     const key = JSON.stringify([file, line, column, message]);
-    if (this.#reported.has(key)) return;
+    if (this.#reported.has(key)) return null;
     this.#reported.add(key);
-    this.all.push({ severity, file, line, column, message });
+    const problem: Problem = { severity, file, line, column, message };
+    this.all.push(problem);
+    return problem;
   }
 }
 

@@ -20,6 +20,7 @@ function secretsIn(owner: Owner, settings: Value | null | undefined): Thing[] {
 
 export const enrollSecrets: Kind = {
   noun: "enroll secrets",
+  exception: "secrets",
   ofNewTeam: { secrets: [] },
   unordered: "secrets",
   document: {

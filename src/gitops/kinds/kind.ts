@@ -1,6 +1,7 @@
 // What the client knows about one kind of configuration.
 import type { z } from "zod";
 import type { ConfigurationState, ThingKey } from "../../api/edge/configuration.ts";
+import type { GitopsExceptions } from "../../api/settings/app-config.ts";
 import type { Json } from "../../text/differences.ts";
 import type { Current } from "../desired/current.ts";
 import type { DocumentRun, Run } from "../desired/run.ts";
@@ -90,6 +91,8 @@ export interface DocumentKind {
 export interface Kind<T extends NamedItem = NamedItem> {
   /** What plans call it. */
   readonly noun: string;
+  /** The exception of GitOps mode with which people change these objects by hand. */
+  readonly exception?: keyof GitopsExceptions;
   /** For kinds that stand in lists. */
   readonly items?: Items<T>;
   /** Rules that one main file must satisfy, checked before the server is asked. */

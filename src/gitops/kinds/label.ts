@@ -120,6 +120,7 @@ function checkVital(criteria: LabelCriteria | null, { state }: Current, warn: (r
 
 export const label: Kind<LabelFile> = {
   noun: "label",
+  exception: "labels",
   items: {
     list: "labels",
     inPacks: "discovery",

@@ -165,6 +165,7 @@ export function write(
 
 export const packageKind: Kind<Package> = {
   noun: "package",
+  exception: "software",
   items: {
     list: "packages",
     software: [

@@ -5,11 +5,12 @@ import { allPolicyFields, policyPlatforms } from "../../api/checks/policies.ts";
 import { fallbacksOf, fieldNames, pick } from "../../api/plain-fields.ts";
 import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import type { Json } from "../../text/differences.ts";
+import { isRecord } from "../../text/record.ts";
 import type { Current } from "../desired/current.ts";
 import type { PlacedItem } from "../files/collect.ts";
 import type { Problems } from "../files/problems.ts";
 import { anyOf, coversPath, isOfTeam, namesItem } from "../plan/activities.ts";
-import type { Thing } from "../plan/diff.ts";
+import type { Owner, Thing } from "../plan/diff.ts";
 import { flag, labelNames, name, plainFields, platforms, sql } from "../schema/fields.ts";
 import type { Kind } from "./kind.ts";
 import { linkedScript, linkedSoftware } from "./references/policy.ts";
@@ -143,10 +144,18 @@ function desired(policies: readonly PlacedItem<PolicyFile>[], current: Current, 
         webhooks_and_tickets_enabled: value.webhooks_and_tickets_enabled,
         run_script: value.runs ?? null,
         resend_configuration_profile: value.resend_configuration_profile,
-        install_software: value.installs ?? null,
+        install_software: installedBy(value.installs ?? null, owner, current),
       },
     };
   });
+}
+
+/** What the policy installs, by the name that the server has for it if no file lists it. */
+function installedBy(installs: Json, owner: Owner, current: Current): Json {
+  if (!isRecord(installs) || installs.isUnlisted !== true) return installs;
+  const { isUnlisted: _, ...software } = installs;
+  const name = typeof software.package === "string" ? current.packageCalled(owner, software.package) : undefined;
+  return name === undefined ? software : { package: name };
 }
 
 export const policy: Kind<PolicyFile> = {

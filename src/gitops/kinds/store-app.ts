@@ -76,6 +76,7 @@ const words = (text: unknown): string => (typeof text === "string" ? text : "");
 
 export const storeApp: Kind<StoreApp> = {
   noun: "store app",
+  exception: "software",
   items: {
     list: "app_store_apps",
     software: [

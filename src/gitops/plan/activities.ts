@@ -24,6 +24,7 @@ const pathOfType: Readonly<Record<string, string>> = {
   disabled_windows_mdm_migration: "mdm.windows_migration_enabled",
   enabled_gitops_mode: "gitops.gitops_mode_enabled",
   disabled_gitops_mode: "gitops.gitops_mode_enabled",
+  edited_gitops_exceptions: "gitops.exceptions",
   enabled_activity_automations: "webhook_settings.activities_webhook",
   edited_activity_automations: "webhook_settings.activities_webhook",
   disabled_activity_automations: "webhook_settings.activities_webhook",

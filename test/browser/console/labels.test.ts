@@ -51,7 +51,10 @@ describe.skipIf(chromium === null)("labels in the console", () => {
       .getByRole("alert")
       .getByText(/platfor/)
       .waitFor();
+    const preview = dialog.getByRole("status", { name: "Preview" });
+    await preview.getByText("The hosts are counted when this is complete.").waitFor();
     await dialog.getByRole("textbox", { name: "Selector of the hosts" }).fill("platform = darwin");
+    await preview.getByText("2 hosts would have this label now: ada-mac, bea-mac.").waitFor();
     await dialog.getByRole("button", { name: "Create label" }).click();
     await page.getByRole("region", { name: "Notices" }).getByText("Macs is created.").waitFor();
     expect(await labelNamed("Macs")).toMatchObject({ label_membership_type: "host_vitals" });
@@ -65,6 +68,11 @@ describe.skipIf(chromium === null)("labels in the console", () => {
     await page.getByRole("button", { name: "Edit Loaned" }).click();
     const editing = page.getByRole("dialog", { name: "Edit Loaned" });
     expect(await editing.getByRole("textbox", { name: "Hosts" }).inputValue()).toBe("ada-mac");
+    await editing.getByRole("textbox", { name: "Hosts" }).fill("bea-mac\nnobody");
+    await editing
+      .getByRole("status", { name: "Preview" })
+      .getByText("1 host gained: bea-mac. 1 host lost: ada-mac. 1 name unknown: nobody.")
+      .waitFor();
     await editing.getByRole("textbox", { name: "Hosts" }).fill("ada-mac\nbea-mac");
     await editing.getByRole("textbox", { name: "Description" }).fill(EVIL);
     await expectAccessible(page, "edit label");
@@ -84,10 +92,58 @@ describe.skipIf(chromium === null)("labels in the console", () => {
     expect(await labelNamed("Loaned")).toBeUndefined();
   });
 
+  it("say that only agents know which hosts a query selects", async () => {
+    const page = await browser.open("/labels");
+    await page.getByRole("button", { name: "Create label" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create label" });
+    await dialog.getByRole("textbox", { name: "SQL" }).fill("SELECT 1");
+    await dialog.getByRole("status", { name: "Preview" }).getByText("2 hosts will be asked.").waitFor();
+  });
+
+  it("show where they are used, and are not deleted while a policy needs them", async () => {
+    const { app: t } = browser;
+    const used = await makeLabel(t, "Used");
+    const policy = { name: EVIL, query: "SELECT 1", labels_include_any: ["Used"] };
+    const created = await t.post("/global/policies", policy);
+    expect(created.status).toBe(200);
+    const { policy: made } = (await created.json()) as { policy: { id: number } };
+    await t.post("/labels", { name: "Of the used", criteria: { where: "label = Used" } });
+    browser.app.clock.advance(120_000);
+    const page = await browser.open("/labels");
+    await page.getByRole("button", { name: "Uses of Used" }).click();
+    const uses = page.getByRole("dialog", { name: "Uses of Used" });
+    await uses.getByRole("table", { name: "Uses" }).waitFor();
+    expect(await rowsOf(page, "Uses")).toEqual([
+      [EVIL, "policy", "all teams", "keeps the label from being deleted"],
+      ["Of the used", "label", "all teams", "finds no hosts by this label any more"],
+    ]);
+    await expectAccessible(page, "uses of a label");
+    await page.keyboard.press("Escape");
+    await uses.waitFor({ state: "detached" });
+
+    await page.getByRole("button", { name: "Delete Used" }).click();
+    const deleting = page.getByRole("alertdialog", { name: "Delete Used" });
+    await deleting.getByText("Remove the label from what keeps it first.").waitFor();
+    expect(await deleting.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
+    await expectAccessible(page, "a label that cannot be deleted");
+    await deleting.getByRole("link", { name: EVIL }).click();
+    await page.waitForURL(`${browser.url}/policies/${made.id}`);
+    expect((await t.post("/global/policies/delete", { ids: [made.id] })).status).toBe(200);
+
+    await page.goto(`${browser.url}/labels`);
+    await page.getByRole("button", { name: "Delete Used" }).click();
+    await deleting.getByRole("table", { name: "Uses" }).getByText("finds no hosts by this label any more").waitFor();
+    await deleting.getByRole("button", { name: "Delete" }).click();
+    await deleting.waitFor({ state: "detached" });
+    expect(await t.store.labels.get(used.id)).toBeNull();
+  });
+
   it("are only looked at by observers", async () => {
     const { user } = await makeUser(browser.app, "observer", { api_only: false });
     const page = await browser.open("/labels", { as: { email: user.email, password: PASSWORD } });
     await listed(page, /\d+ labels/);
     expect(await page.getByRole("button", { name: /^(Create|Edit|Delete)/ }).count()).toBe(0);
+    await page.getByRole("button", { name: "Uses of All Hosts" }).click();
+    await page.getByRole("dialog", { name: "Uses of All Hosts" }).getByText("Nothing uses this label.").waitFor();
   });
 });

@@ -108,8 +108,17 @@ describe.skipIf(chromium === null).each(["premium", "free"] as const)(
           .getByText(/GitOps/i)
           .first()
           .waitFor();
+        // An exception of a kind: the banner says so, and the form works.
+        expect((await t.patch("/config", { gitops: { exceptions: { labels: true } } })).status).toBe(200);
+        await page.goto(`${browser.url}/labels`);
+        await page.getByText("Labels may be changed here.").waitFor();
+        await page.getByRole("button", { name: "Create label" }).click();
+        await page.getByRole("textbox", { name: "Name" }).fill("By hand");
+        await page.getByRole("textbox", { name: "SQL" }).fill("SELECT 1");
+        await page.getByRole("dialog").getByRole("button", { name: "Create label" }).click();
+        await page.getByRole("region", { name: "Notices" }).getByText("By hand is created.").waitFor();
       } finally {
-        const off = { gitops: { gitops_mode_enabled: false } };
+        const off = { gitops: { gitops_mode_enabled: false, exceptions: { labels: false } } };
         await t.request("PATCH", "/config", JSON.stringify(off), {
           "content-type": "application/json",
           "x-svc-gitops-override": "test",

@@ -203,7 +203,11 @@ describe.each(rulesEngines)("actions on Apple devices on %s", (engine) => {
     const team = await makeTeam(t);
     const { display_name } = (await t.store.hosts.get(id))!;
     await t.store.tx((store) =>
-      moveEnrolledHosts({ ...t.services, store, agent: "query_engine" }, [{ id, display_name }], team.id),
+      moveEnrolledHosts(
+        { ...t.services, store, agent: "query_engine" },
+        [{ id, display_name, team_id: null }],
+        team.id,
+      ),
     );
     expect([await device.idle(), await t.store.mdmCommands.count()]).toEqual([null, 0]);
     expect(await stateOf(t, id)).toEqual(["unlocked", ""]);

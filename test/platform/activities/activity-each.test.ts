@@ -16,6 +16,7 @@ const changesNothing = [
   "POST /hosts/:id/query",
   "POST /hosts/identifier/:identifier/query",
   "POST /hosts/search",
+  "POST /labels/preview",
   "POST /queries/:id/run",
   "POST /queries/live",
   "POST /queries/live/:id/cancel",

@@ -65,6 +65,7 @@ const own = [
   "edited_directory_graph_credentials",
   "deleted_directory_graph_credentials",
   "triggered_job",
+  "edited_gitops_exceptions",
   "overrode_gitops_mode",
   "unsubscribed_from_policy_mails",
 ];

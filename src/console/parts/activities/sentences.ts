@@ -89,6 +89,7 @@ export const sentences: Readonly<Record<string, Sentence>> = {
   created_enroll_token: `created a command that enrolls hosts${TEAM}`,
   enabled_gitops_mode: "turned on GitOps mode",
   disabled_gitops_mode: "turned off GitOps mode",
+  edited_gitops_exceptions: "changed what may be changed by hand in GitOps mode",
   overrode_gitops_mode: "changed something in spite of GitOps mode ({method} {path}): {reason}",
   enabled_activity_automations: "turned on the webhook for activities[, {webhook_url}]",
   edited_activity_automations: "changed the webhook for activities[ to {webhook_url}]",

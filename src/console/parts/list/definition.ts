@@ -27,6 +27,13 @@ export interface Filter {
   readonly label: string;
   /** The possible values, or a function that reads them. None: the user types one. */
   readonly options?: readonly FilterOption[] | (() => Promise<readonly FilterOption[]>);
+  /** Finds some of very many values by a part of their names, and the name of one value. */
+  readonly find?: {
+    readonly options: (text: string) => Promise<readonly FilterOption[]>;
+    readonly nameOf: (value: string) => Promise<string>;
+  };
+  /** Whether the value is a day, which is chosen in a calendar. */
+  readonly isDay?: boolean;
   /** A parameter that is set together with it, because the endpoint needs both. */
   readonly needs?: { readonly name: string; readonly value: string };
 }

@@ -4,6 +4,7 @@ import type { UrlChange } from "../../url.ts";
 import { Dialog } from "../dialog.tsx";
 import { ListPicker } from "../list-picker.tsx";
 import type { Filter, FilterOption } from "./definition.ts";
+import { FindPicker } from "./find-picker.tsx";
 import type { ListState } from "./list-state.ts";
 
 interface FiltersProps {
@@ -35,7 +36,13 @@ interface FilterChipProps {
 
 function FilterChip({ filter, value, onChange }: FilterChipProps): ReactElement {
   const { data = [] } = useOptions(filter);
-  const text = data.find((option) => option.value === value)?.label ?? value;
+  const name = useQuery({
+    queryKey: ["option", filter.name, filter.label, value],
+    queryFn: () => filter.find?.nameOf(value) ?? value,
+    enabled: filter.find !== undefined,
+    staleTime: 60_000,
+  });
+  const text = name.data ?? data.find((option) => option.value === value)?.label ?? value;
   const cleared = {
     [filter.name]: null,
     page: null,
@@ -112,6 +119,8 @@ interface FilterValueProps {
 function FilterValue({ filter, onSelect, onClose }: FilterValueProps): ReactElement {
   const { data } = useOptions(filter);
   const [text, setText] = useState("");
+  if (filter.find !== undefined)
+    return <FindPicker title={filter.label} find={filter.find.options} onSelect={onSelect} onClose={onClose} />;
   if (filter.options !== undefined)
     return (
       <ListPicker
@@ -131,7 +140,12 @@ function FilterValue({ filter, onSelect, onClose }: FilterValueProps): ReactElem
       >
         <label className="field">
           {filter.label}
-          <input data-focus="" value={text} onChange={({ target }) => setText(target.value)} />
+          <input
+            data-focus=""
+            type={filter.isDay ? "date" : "text"}
+            value={text}
+            onChange={({ target }) => setText(target.value)}
+          />
         </label>
         <div className="dialog-buttons">
           <button type="submit">Add filter</button>

@@ -9,6 +9,7 @@ import type { Package } from "../package.ts";
 import type { NamedSoftware, PolicyFile } from "../policy.ts";
 import type { StoreApp } from "../store-app.ts";
 
+const SOFTWARE = ["package", "store_app"] as const;
 const SCRIPTS = "script";
 const PROFILES = "configuration_profile";
 
@@ -51,16 +52,39 @@ function reportMissing({ owner, place }: Policy, kind: string, key: string, mess
   return null;
 }
 
+/** What a file without software names of it: the server may have it, and keep it. */
+function unlisted(
+  policy: Policy,
+  kind: string,
+  called: string,
+  key: string,
+  message: string,
+  { items, problems }: Lists,
+) {
+  const { owner, place } = policy;
+  const isListed = SOFTWARE.some((listKind) => ofOwner(items, listKind, owner).length > 0);
+  if (isListed || problems.isIncomplete(listKey(kind, owner)))
+    return reportMissing(policy, kind, key, message, problems);
+  problems.missing(place(key), `${key}: ${message}`, { kind, owner, called });
+  return { [kind === "package" ? "package" : "app_store_id"]: called, isUnlisted: true };
+}
+
+interface Lists {
+  readonly items: CollectedItems;
+  readonly problems: Problems;
+}
+
 function installs(policy: Policy, software: NamedSoftware, items: CollectedItems, problems: Problems): Json {
   const { owner, file, place } = policy;
-  const missing = (kind: string, message: string) => reportMissing(policy, kind, "install_software", message, problems);
+  const missing = (kind: string, called: string, message: string) =>
+    unlisted(policy, kind, called, "install_software", message, { items, problems });
   if (software.app_store_id) {
     const app_store_id = software.app_store_id.trim();
     const names = new Set([app_store_id, `${app_store_id}/darwin`]);
     const isThere = ofOwner<StoreApp>(items, "store_app", owner).some((app) => names.has(app.name));
     return isThere || isDocument(policy)
       ? { app_store_id }
-      : missing("store_app", `the software of the team has no app ${app_store_id} for Macs`);
+      : missing("store_app", app_store_id, `the software of the team has no app ${app_store_id} for Macs`);
   }
   const path = software.package_path && resolve(dirname(file), software.package_path);
   const packages = ofOwner<Package>(items, "package", owner).filter((candidate) =>
@@ -79,9 +103,12 @@ function installs(policy: Policy, software: NamedSoftware, items: CollectedItems
   }
   if (packages.length === 1) return { package: packages[0]!.name };
   const name = software.package_path ?? software.hash_sha256 ?? software.svc_maintained_app_slug ?? software.package!;
-  return isDocument(policy) && !path
-    ? { package: name }
-    : missing("package", `the software of the team has no package ${name}`);
+  const message = `the software of the team has no package ${name}`;
+  if (isDocument(policy) && !path) return { package: name };
+  // What is in a file of the repository is not known by that name on the server.
+  return path
+    ? reportMissing(policy, "package", "install_software", message, problems)
+    : missing("package", name, message);
 }
 
 function checkNamed(policy: Policy, items: CollectedItems, problems: Problems): void {
@@ -137,14 +164,8 @@ function checkPatched(policy: Policy, items: CollectedItems, policyKind: string,
     );
   if (isDocument(policy)) return;
   const app = ofOwner<Package>(items, "package", owner).find((candidate) => candidate.slug === slug);
-  if (!app)
-    reportMissing(
-      policy,
-      "package",
-      "svc_maintained_app_slug",
-      `the software of the team has no maintained app ${slug}`,
-      problems,
-    );
+  const message = `the software of the team has no maintained app ${slug}`;
+  if (!app) unlisted(policy, "package", slug, "svc_maintained_app_slug", message, { items, problems });
   else if (value.patch_when_closed && app.pre_install_query)
     problems.error(
       place("patch_when_closed"),

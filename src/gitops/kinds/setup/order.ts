@@ -55,6 +55,7 @@ function merged(before: readonly string[], lists: readonly (readonly string[])[]
 
 export const setupOrder: Kind = {
   noun: "setup order",
+  exception: "software",
   desired: ({ current, scopes }, items) =>
     scopes.flatMap(({ kind, owner }) => {
       const lists = kind === "global" ? [] : chosenIn(items, owner);

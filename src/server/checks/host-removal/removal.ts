@@ -46,7 +46,7 @@ export async function deleteBatch(
     // Results of these hosts that are being stored now are waited for, so the counts that are subtracted next are
     // complete. Another request may be deleting the same hosts.
     await lockHosts(within(ctx, store), which);
-    const hosts = await store.hosts.pick(["id", "display_name", "hardware_serial"], { where: which });
+    const hosts = await store.hosts.pick(["id", "display_name", "hardware_serial", "team_id"], { where: which });
     if (hosts.length === 0) return 0;
     const gone = hosts.map(({ id }) => id);
     await removeWithCounts(store, gone);
@@ -59,6 +59,7 @@ export async function deleteBatch(
         host_serial: host.hardware_serial,
         ...reason,
       })),
+      { teamIds: hosts.map(({ team_id }) => [team_id]) },
     );
     return gone.length;
   });

@@ -72,6 +72,20 @@ export async function applyConfiguration(caller: Context, body: Body, beside?: B
   return { applied: done!.applied, dry_run: ctx.dryRun !== null };
 }
 
+/**
+ * Applies what files contain. Those cannot change labels that people change by hand: older clients would delete all that
+ * files do not contain.
+ */
+export async function applyFiles(ctx: Context, body: Body): Promise<Reply> {
+  const at = body.changes.findIndex(({ kind }) => kind === "label");
+  if (at >= 0 && (await ctx.config.current()).gitops.exceptions.labels)
+    throw invalid(
+      `changes.${at}`,
+      "labels are changed by hand (gitops.exceptions.labels), so files cannot change them",
+    );
+  return applyConfiguration(ctx, body);
+}
+
 /** What each kind learned from the network before the transaction. */
 type OutsideAnswers = ReadonlyMap<Kind, unknown>;
 

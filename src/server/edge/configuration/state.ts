@@ -59,6 +59,7 @@ export async function configurationState(caller: Context, body: Body): Promise<C
     ...(files === null ? {} : { files }),
     ...(downloads === null ? {} : { downloads }),
     ...(teamHosts === null ? {} : { team_hosts: teamHosts }),
+    gitops_exceptions: (await ctx.config.current()).gitops.exceptions,
     tier: isPremium(ctx) ? "premium" : "free",
   };
 }

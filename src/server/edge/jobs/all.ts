@@ -49,6 +49,7 @@ import { hostExpiry } from "../../inventory/host-list/expiry-job.ts";
 import { labelCriteria } from "../../inventory/labels/criteria-job.ts";
 import { liveQueryCleanup } from "../../inventory/live-queries/cleanup-job.ts";
 import { activityExpiry } from "../../inventory/live-queries/expiry-job.ts";
+import { activitySearch } from "../../platform/activities/search-job.ts";
 import type { Job } from "../../platform/core/job.ts";
 import { fileCleanup } from "../../platform/files/cleanup-job.ts";
 import { oneTimeCleanup } from "../../platform/mail/one-time-job.ts";
@@ -77,6 +78,7 @@ export const allJobs: readonly Job[] = [
   queryReports,
   queryStats,
   activityExpiry,
+  activitySearch,
   sessionCleanup,
   oneTimeCleanup,
   enrollTokenCleanup,

@@ -1,6 +1,7 @@
-import type { ActivityFilters } from "../../../api/platform/activities.ts";
+import { type ActivityFilters, SEARCHED_MAX } from "../../../api/platform/activities.ts";
+import type { Context } from "../../platform/core/context.ts";
 import { badRequest } from "../../platform/core/errors.ts";
-import { and, eq, everything, gt, lt, oneOf, type Predicate, search } from "../../platform/store/query.ts";
+import { and, eq, everything, gt, has, lt, oneOf, type Predicate, search } from "../../platform/store/query.ts";
 
 /** Maximum number of types in one request. */
 const TYPES_MAX = 200;
@@ -14,9 +15,26 @@ export function activitiesWhere(query: ActivityFilters): Predicate {
     typesWhere(query.activity_type),
     query.actor_id === undefined ? everything : eq("actor_id", query.actor_id),
     query.host_id === undefined ? everything : eq("host_id", query.host_id),
+    query.team_id === undefined ? everything : has("team_ids", query.team_id),
+    query.details ? search(["details_text"], query.details) : everything,
     start === null ? everything : gt("created_at", start),
     end === null ? everything : lt("created_at", end),
   );
+}
+
+/** Limits a search in the details to the newest entries that the request can concern. */
+export async function searchedPart(
+  { store }: Pick<Context, "store">,
+  { details, end_created_at }: Pick<ActivityFilters, "details" | "end_created_at">,
+): Promise<Predicate> {
+  if (!details) return everything;
+  const end = instant("end_created_at", end_created_at);
+  const [newest] = await store.activities.pick(["id"], {
+    ...(end === null ? {} : { where: lt("created_at", end) }),
+    order: [{ column: end === null ? "id" : "created_at", direction: "desc" }],
+    limit: 1,
+  });
+  return newest === undefined ? everything : gt("id", newest.id - SEARCHED_MAX);
 }
 
 function typesWhere(names: string | undefined): Predicate {

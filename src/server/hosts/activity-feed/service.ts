@@ -4,12 +4,13 @@ import type { ActivityRow } from "../../platform/activities/chain.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { cursorPage, DEFAULT_PER_PAGE, page } from "../../platform/core/http/paging.ts";
 import { and, eq } from "../../platform/store/query.ts";
-import { activitiesWhere } from "./filters.ts";
+import { activitiesWhere, searchedPart } from "./filters.ts";
 
 type Query = z.output<typeof activitiesApi.list.query>;
 
-export async function listActivities({ store }: Context, query: Query) {
-  const where = and(activitiesWhere(query), eq("host_only", false));
+export async function listActivities(ctx: Context, query: Query) {
+  const { store } = ctx;
+  const where = and(activitiesWhere(query), await searchedPart(ctx, query), eq("host_only", false));
   const whole = query.page === undefined && query.cursor === undefined;
   const per_page = query.per_page ?? (whole ? ACTIVITIES_MAX : DEFAULT_PER_PAGE);
   const paged = { ...query, per_page };

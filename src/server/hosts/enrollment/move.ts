@@ -22,6 +22,8 @@ export type EnrollingAgent = "query_engine" | "managed_agent" | "apple_device" |
 interface MovedHost {
   readonly id: number;
   readonly display_name: string;
+  /** The team that it leaves. */
+  readonly team_id: number | null;
 }
 
 /** Runs in the transaction of the enrollment, after the host rows and before a new managed agent's key are written. */
@@ -49,10 +51,12 @@ export async function moveEnrolledHosts(
   const listed = await hostsToRecord({ store, clock, log, metrics }, ids, type);
   const recorded = hosts.filter(({ id }) => listed.has(id));
   if (recorded.length === 0) return;
-  await recordActivity({ store, clock, user: service }, type, {
+  const details = {
     team_id: teamId,
     team_name: team?.name ?? null,
     host_ids: recorded.map(({ id }) => id),
     host_display_names: recorded.map(({ display_name }) => display_name),
-  });
+  };
+  const teamIds = recorded.map(({ team_id }) => team_id);
+  await recordActivity({ store, clock, user: service }, type, details, { teamIds });
 }

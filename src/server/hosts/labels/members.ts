@@ -94,7 +94,7 @@ async function join(store: ServerTx, labelId: number, hostIds: readonly number[]
  * Makes the matching hosts the members of the label, and writes only the differences. Returns whether there were any.
  */
 export async function setMembers(store: ServerTx, labelId: number, where: Predicate): Promise<boolean> {
-  const isMember = exists(labelMembers, "host_id", eq("label_id", labelId));
+  const isMember = hasLabel(labelId);
   const joining = (await store.hosts.pick(["id"], { where: and(where, not(isMember)) })).map(({ id }) => id);
   const leaving = (await store.hosts.pick(["id"], { where: and(isMember, not(where)) })).map(({ id }) => id);
   if (joining.length + leaving.length === 0) return false;
@@ -108,10 +108,19 @@ export async function setMembers(store: ServerTx, labelId: number, where: Predic
 }
 
 /** Ids of the members that the caller may see. */
-export async function memberIds(ctx: Context, labelId: number): Promise<number[]> {
-  const visibleMembers = membersWhere(labelId, visible(ctx, "labels:list"));
+export const memberIds = (ctx: Context, labelId: number): Promise<number[]> =>
+  idsOfMembers(ctx, labelId, visible(ctx, "labels:list"));
+
+/** Ids of the members whose labels the caller may change. */
+export const changeableMemberIds = (ctx: Context, labelId: number): Promise<number[]> =>
+  idsOfMembers(ctx, labelId, changeableHosts(ctx));
+
+async function idsOfMembers({ store }: Context, labelId: number, of: Predicate): Promise<number[]> {
   const hostIds: number[] = [];
-  for await (const page of ctx.store.labelMembers.pages({ where: visibleMembers }, BATCH_SIZE))
+  for await (const page of store.labelMembers.pages({ where: membersWhere(labelId, of) }, BATCH_SIZE))
     for (const { host_id } of page) hostIds.push(host_id);
   return hostIds.sort((a, b) => a - b);
 }
+
+/** The hosts that have the label, as a predicate. */
+export const hasLabel = (labelId: number): Predicate => exists(labelMembers, "host_id", eq("label_id", labelId));

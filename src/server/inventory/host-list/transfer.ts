@@ -54,7 +54,7 @@ async function transferBatch(ctx: Context, ids: readonly number[], { id: teamId,
     const leaving = (await store.hosts.pick(["id"], { where })).map(({ id }) => id);
     const waiting = await lockWaiting(store, leaving);
     await lockHosts(inside, where);
-    const hosts = await store.hosts.pick(["id", "display_name"], { where });
+    const hosts = await store.hosts.pick(["id", "display_name", "team_id"], { where });
     if (hosts.length === 0) return;
     const moved = hosts.map(({ id }) => id);
     await moveSoftwareCounts(store, moved, teamId);
@@ -68,11 +68,12 @@ async function transferBatch(ctx: Context, ids: readonly number[], { id: teamId,
     await moveHosts(inside, and(oneOf("id", moved), where), teamId, moved);
     await forgetForeignResults(store, moved);
     await endDeviceLinks(store, moved);
-    await recordActivity(inside, "transferred_hosts", {
+    const details = {
       team_id: teamId,
       team_name: name,
       host_ids: moved,
       host_display_names: hosts.map(({ display_name }) => display_name),
-    });
+    };
+    await recordActivity(inside, "transferred_hosts", details, { teamIds: hosts.map(({ team_id }) => team_id) });
   });
 }

@@ -50,6 +50,7 @@ const vitals: Record<LabelVital, (value: string) => Predicate> = {
   end_user_idp_department: hostsOfDepartment,
 };
 
+/** The hosts that the criteria select, among all hosts. */
 export function hostsOfCriteria(ctx: Deps, criteria: LabelCriteria): Predicate {
   if ("where" in criteria) return compileWhere(criteria.where, ctx);
   if (criteria.vital !== CUSTOM_VITAL) return vitals[criteria.vital](criteria.value);

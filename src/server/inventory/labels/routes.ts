@@ -1,6 +1,8 @@
+import { labelEffectsApi } from "../../../api/hosts/label-effects.ts";
 import { labelsApi } from "../../../api/hosts/labels.ts";
 import { changeHostLabels } from "../../hosts/labels/host-labels.ts";
 import { route } from "../../platform/core/http/route.ts";
+import { previewLabel } from "./preview.ts";
 import {
   createLabel,
   deleteLabelById,
@@ -11,6 +13,7 @@ import {
   summarizeLabels,
 } from "./service.ts";
 import { applyLabelSpecs, labelSpec, labelSpecs } from "./spec.ts";
+import { labelUses } from "./uses.ts";
 
 export const labelRoutes = [
   route(labelsApi.create, ({ body }, ctx) => createLabel(ctx, body)),
@@ -18,6 +21,8 @@ export const labelRoutes = [
   route(labelsApi.get, ({ params }, ctx) => getLabel(ctx, params.id)),
   route(labelsApi.list, ({ query }, ctx) => listLabels(ctx, query)),
   route(labelsApi.summary, (_input, ctx) => summarizeLabels(ctx)),
+  route(labelEffectsApi.uses, ({ params }, ctx) => labelUses(ctx, params.id)),
+  route(labelEffectsApi.preview, ({ body }, ctx) => previewLabel(ctx, body)),
   route(labelsApi.delete, ({ params }, ctx) => deleteLabelByName(ctx, params.name)),
   route(labelsApi.deleteById, ({ params }, ctx) => deleteLabelById(ctx, params.id)),
   route(labelsApi.applySpecs, ({ body }, ctx) => applyLabelSpecs(ctx, body.specs)),

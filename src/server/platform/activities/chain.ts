@@ -29,7 +29,10 @@ export const GENESIS: Link = { position: 0, hash: sha256("svc activities 1") };
 /** The hash of an entry that follows `previous`. Changing the columns or their order requires a new version prefix. */
 export const entryHash = (
   previous: Link,
-  row: Omit<ActivityRow, "host_only" | "webhook_url" | "chain_position" | "chain_hash" | "revision">,
+  row: Omit<
+    ActivityRow,
+    "host_only" | "team_ids" | "details_text" | "webhook_url" | "chain_position" | "chain_hash" | "revision"
+  >,
 ): string =>
   sha256(
     canonical([

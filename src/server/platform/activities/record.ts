@@ -1,5 +1,10 @@
 import { channels } from "../core/channels.ts";
+import { parts } from "../core/concurrency/parts.ts";
 import type { Context } from "../core/context.ts";
+import type { ServerTx } from "../core/tables.ts";
+import { oneOf } from "../store/query.ts";
+import type { ActivityRow } from "./chain.ts";
+import { hostIn, NO_TEAM, teamsIn, textIn } from "./search.ts";
 import type { ActivityTypes } from "./types.ts";
 import { activitiesWebhook } from "./webhook.ts";
 
@@ -15,9 +20,12 @@ export async function recordActivity<T extends keyof ActivityTypes>(
   ctx: Recorder,
   type: T,
   details: ActivityTypes[T],
-  options: { hostId?: number; isHostOnly?: boolean } = {},
+  { teamIds, ...options }: { hostId?: number; isHostOnly?: boolean; teamIds?: readonly (number | null)[] } = {},
 ): Promise<void> {
-  await recordActivities(ctx, type, [details], options);
+  await recordActivities(ctx, type, [details], {
+    ...options,
+    ...(teamIds === undefined ? {} : { teamIds: [teamIds] }),
+  });
 }
 
 interface Marks {
@@ -26,9 +34,11 @@ interface Marks {
   readonly isHostOnly?: boolean;
   readonly hostIds?: readonly number[];
   readonly addresses?: readonly string[];
+  /** Teams that an entry concerns besides those in its details and that of its host. Null: hosts without a team. */
+  readonly teamIds?: readonly (readonly (number | null)[])[];
 }
 
-/** Records several entries; `hostIds` and `addresses` have one element per entry. */
+/** Records several entries; `hostIds`, `addresses` and `teamIds` have one element per entry. */
 export const recordActivities = <T extends keyof ActivityTypes>(
   ctx: Recorder,
   type: T,
@@ -67,12 +77,17 @@ async function record(
   };
   const created_at = clock.iso();
   const webhook_url = await activitiesWebhook(store);
+  const covered = entries.map(({ type, details }, i) => ({
+    type,
+    details: { ...details } as Record<string, unknown>,
+    host_id: options.hostIds?.[i] ?? options.hostId ?? null,
+  }));
+  const columns = await searchColumns(store, covered, options.teamIds);
   await store.activities.insertMany(
-    entries.map(({ type, details }, i) => ({
+    covered.map((entry, i) => ({
       created_at,
-      type,
-      details: { ...details } as Record<string, unknown>,
-      host_id: options.hostIds?.[i] ?? options.hostId ?? null,
+      ...entry,
+      ...columns[i]!,
       actor_address: (options.addresses?.[i] ?? address) || null,
       host_only: options.isHostOnly ?? false,
       webhook_url,
@@ -80,4 +95,26 @@ async function record(
     })),
   );
   await store.notify(channels.activities, "");
+}
+
+type CoveredColumns = Pick<ActivityRow, "type" | "details" | "host_id">;
+
+/** What the entries are found by. Hosts count with the teams that they have now. */
+export async function searchColumns(
+  store: Pick<ServerTx, "hosts">,
+  entries: readonly CoveredColumns[],
+  teamIds: Marks["teamIds"] = [],
+): Promise<Pick<ActivityRow, "team_ids" | "details_text">[]> {
+  const hostOf = (entry: CoveredColumns) => entry.host_id ?? hostIn(entry);
+  const hostIds = new Set(entries.flatMap((entry) => hostOf(entry) ?? []));
+  const teams = new Map<number, number>();
+  for await (const batch of parts([...hostIds]))
+    for (const { id, team_id } of await store.hosts.pick(["id", "team_id"], { where: oneOf("id", batch) }))
+      teams.set(id, team_id ?? NO_TEAM);
+  return entries.map((entry, i) => {
+    const hostTeam = teams.get(hostOf(entry) ?? 0);
+    const others = teamIds[i]?.map((id) => id ?? NO_TEAM) ?? [];
+    const all = [...teamsIn(entry), ...others, ...(hostTeam === undefined ? [] : [hostTeam])];
+    return { team_ids: [...new Set(all)].sort((a, b) => a - b), details_text: textIn(entry.details) };
+  });
 }

@@ -1,4 +1,4 @@
-import { bool, id, int, json, table, text, time } from "../store/table.ts";
+import { bool, id, ids, int, json, table, text, time } from "../store/table.ts";
 
 declare module "../core/tables.ts" {
   interface Tables {
@@ -8,7 +8,7 @@ declare module "../core/tables.ts" {
 }
 
 /**
- * Entries never change: their hash covers every column except `host_only`, the webhook's and the chain's own. So there are no
+ * Entries never change: their hash covers every column except `host_only`, what entries are found by, the webhook's and the chain's own. So there are no
  * foreign keys, which would be set to null when their target is deleted.
  */
 export const activities = table(
@@ -32,6 +32,12 @@ export const activities = table(
     host_id: int().nullable().index(),
     /** Listed under its host, and not in the feed of all. Not covered by the hash. */
     host_only: bool().default(false),
+    /**
+     * The teams that it concerns; 0 stands for hosts without a team. Like the next column, derived by search.ts and not
+     * covered by the hash. Null: recorded by an earlier version, until search-job.ts has filled it in.
+     */
+    team_ids: ids("teams").nullable(),
+    details_text: text().nullable().search(),
     /** The activities webhook configured at the time of recording; null if it was disabled, and after sealing. */
     webhook_url: text().nullable(),
     /** Position in the chain, contiguous from 1; null until sealed, shortly after the commit. */

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { CaType } from "../../../api/certificates/ca.ts";
 import type { PolicySpec } from "../../../api/checks/policies.ts";
 import type { QuerySpec } from "../../../api/checks/queries.ts";
+import type { GitopsExceptions } from "../../../api/settings/app-config.ts";
 
 interface TeamDetails {
   team_id: number | null;
@@ -252,6 +253,8 @@ export interface ActivityTypes extends CaActivities {
   disabled_android_mdm: Nothing;
   enabled_gitops_mode: Nothing;
   disabled_gitops_mode: Nothing;
+  /** What people may change by hand in GitOps mode; not among the documented types. */
+  edited_gitops_exceptions: GitopsExceptions;
   added_conditional_access_integration_directory: Nothing;
   deleted_conditional_access_integration_directory: Nothing;
   added_conditional_access_provider: Nothing;

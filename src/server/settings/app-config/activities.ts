@@ -100,6 +100,9 @@ function activitiesOfSwitches(before: ConfigSections, after: ConfigSections): Re
       details,
       of: ["gitops.gitops_mode_enabled"],
     });
+  const { exceptions } = after.gitops;
+  if (!isDeepStrictEqual(exceptions, before.gitops.exceptions))
+    recorded.push({ type: "edited_gitops_exceptions", details: { ...exceptions }, of: ["gitops.exceptions"] });
   return recorded;
 }
 

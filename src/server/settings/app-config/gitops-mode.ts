@@ -3,7 +3,13 @@
 import { DRY_RUN } from "../../../api/dry-run.ts";
 import type { AnyEndpoint } from "../../../api/endpoint.ts";
 import { appConfigApi } from "../../../api/settings/app-config.ts";
-import { GITOPS_OVERRIDE, kindInFiles, NO_REASON, reasonInHeader } from "../../../api/settings/gitops-mode.ts";
+import {
+  GITOPS_OVERRIDE,
+  isExcepted,
+  kindInFiles,
+  NO_REASON,
+  reasonInHeader,
+} from "../../../api/settings/gitops-mode.ts";
 import { GITOPS_MODE_IS_ON } from "../../../text/gitops-mode.ts";
 import { isRecord } from "../../../text/record.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
@@ -49,7 +55,7 @@ async function changesConfig(ctx: Context, body: unknown, resetsOthers: boolean)
 async function overrideReason(ctx: Context, kind: string): Promise<string | null> {
   if (!isPerson(ctx)) return null;
   const { gitops } = await ctx.config.current();
-  if (!gitops.gitops_mode_enabled) return null;
+  if (!gitops.gitops_mode_enabled || isExcepted(kind, gitops.exceptions)) return null;
   const sent = ctx.headers?.get(GITOPS_OVERRIDE)?.trim() ?? "";
   if (sent === "") throw refused(kind, gitops.repository_url);
   const reason = reasonInHeader(sent);

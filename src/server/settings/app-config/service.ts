@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AppConfig, ConfigSections, Integrations } from "../../../api/settings/app-config.ts";
+import { isRecord } from "../../../text/record.ts";
 import { recordEntries } from "../../platform/activities/record.ts";
 import { channels } from "../../platform/core/channels.ts";
 import { type ConfigReader, type Context, isPremium, licenseExpired, within } from "../../platform/core/context.ts";
-import { type FieldError, invalid, invalidFields } from "../../platform/core/errors.ts";
+import { type FieldError, forbiddenFor, invalid, invalidFields } from "../../platform/core/errors.ts";
 import { nameKey } from "../../platform/core/name-key.ts";
 import { blockedFields, blockedServer } from "../../platform/core/outbound/fields.ts";
 import type { ServerStore, ServerTx } from "../../platform/core/tables.ts";
@@ -17,7 +18,8 @@ import { activitiesOfConfig } from "./activities.ts";
 import { betweenSections } from "./between.ts";
 import { type ChangeOptions, changed, isPartOf, readOnly, type SectionValues } from "./change.ts";
 import { metadataProblems } from "./identity-providers.ts";
-import { readSections, writeSection } from "./rows.ts";
+import { readSection, readSections, writeSection } from "./rows.ts";
+import { gitops } from "./sections/organization.ts";
 import { under } from "./sections/rules.ts";
 import { allSections } from "./sections.ts";
 import { viewConfig } from "./view.ts";
@@ -70,8 +72,27 @@ export async function modifyConfig(
   await askServices(ctx, change, query);
   return inTurn(ctx, async (inside) => {
     await checkReadOnly(inside, change);
-    return viewConfig(inside, await changeSections(inside, change, query));
+    return viewConfig(inside, await changeSections(inside, await withExceptions(inside, change, query), query));
   });
+}
+
+/**
+ * Exceptions of GitOps mode stay unless they are given, even if all other settings are reset: files cannot have them. 403 if
+ * others than global administrators change them.
+ */
+async function withExceptions(
+  { store, user }: Context,
+  change: Record<string, unknown>,
+  { overwrite }: Changing,
+): Promise<Record<string, unknown>> {
+  const sent = isRecord(change.gitops) ? change.gitops : {};
+  const { exceptions } = await readSection(store, gitops);
+  if ((sent.exceptions ?? null) === null)
+    return overwrite === true ? { ...change, gitops: { ...sent, exceptions } } : change;
+  const isAdmin = user.kind === "service" || (user.kind === "user" && user.global_role === "admin");
+  if (!isAdmin && !isPartOf(sent.exceptions, exceptions))
+    throw forbiddenFor("only global administrators may change the exceptions of GitOps mode");
+  return change;
 }
 
 /** 422 for read-only parts with other values than those that are shown. */

@@ -36,7 +36,7 @@ export function readableViews({ user }: Pick<Context, "user">): Predicate {
 export const viewsBeside = (teamId: number | undefined): Predicate =>
   teamId === undefined ? everything : or(oneOf("shared", ["me", "everyone"]), eq("team_id", teamId));
 
-const reads = (ctx: Context, { shared, owner_id, team_id }: ViewPlace): boolean =>
+export const readsView = (ctx: Context, { shared, owner_id, team_id }: ViewPlace): boolean =>
   shared === "me" ? owner_id === ctx.user.id : shared === "everyone" || knowsTeam(ctx, team_id!);
 
 const writes = ({ user }: Context, { shared, owner_id, team_id }: ViewPlace): boolean =>
@@ -49,7 +49,7 @@ export function checkWrites(ctx: Context, place: ViewPlace): void {
 /** A view that the caller may not read is answered like a missing one. */
 export async function viewFor(ctx: Context, id: number, action: "read" | "write"): Promise<ViewRow> {
   const view = await ctx.store.views.get(id);
-  if (!view || !reads(ctx, view)) throw notFound("view", id);
+  if (!view || !readsView(ctx, view)) throw notFound("view", id);
   if (action === "write") checkWrites(ctx, view);
   return view;
 }

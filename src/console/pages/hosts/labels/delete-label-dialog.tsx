@@ -4,6 +4,8 @@ import { client, useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { counted } from "../../../parts/counted.ts";
+import { Read } from "../../../parts/read.tsx";
+import { UsesTable, useLabelUses } from "./label-uses.tsx";
 
 interface DeleteLabelDialogProps {
   readonly label: LabelItem;
@@ -17,12 +19,22 @@ export function DeleteLabelDialog({ label, onClose }: DeleteLabelDialogProps): R
     notifyDone(`${label.name} is deleted.`);
     await outdate(labelsApi.list, labelsApi.summary);
   };
+  const reply = useLabelUses(label);
+  const isBlocked = reply.data?.uses.some(({ on_delete }) => on_delete === "refused") ?? false;
   return (
-    <ConfirmDialog title={`Delete ${label.name}`} verb="Delete" onConfirm={confirm} onClose={onClose}>
+    <ConfirmDialog
+      title={`Delete ${label.name}`}
+      verb="Delete"
+      blocked={isBlocked ? "Remove the label from what keeps it first." : undefined}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
       <p>
-        {counted(label.count, "host")} {label.count === 1 ? "has" : "have"} this label. The hosts stay. While profiles,
-        software or others use the label, it cannot be deleted.
+        {counted(label.count, "host")} {label.count === 1 ? "has" : "have"} this label. The hosts stay.
       </p>
+      <Read from={reply} what="uses">
+        {(uses) => <UsesTable uses={uses} />}
+      </Read>
     </ConfirmDialog>
   );
 }

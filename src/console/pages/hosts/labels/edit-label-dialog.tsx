@@ -7,6 +7,7 @@ import { Dialog } from "../../../parts/dialog.tsx";
 import { Form, TextAreaField, TextField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
 import { Read } from "../../../parts/read.tsx";
+import { PreviewLine } from "./label-preview.tsx";
 import { linesOf } from "./lines.ts";
 
 interface EditLabelDialogProps {
@@ -70,6 +71,9 @@ function EditForm({ label, hosts, onClose }: EditFormProps): ReactElement {
           rows={8}
           hint="Serial numbers, UUIDs or hostnames, one on each line. Those that are not listed lose the label."
         />
+      )}
+      {hosts !== null && form.values.hosts !== hosts && (
+        <PreviewLine body={{ label_id: label.id, hosts: linesOf(form.values.hosts) }} />
       )}
       {hosts === null && (
         <p className="hint">What decides which hosts have the label cannot be changed. Create another one for that.</p>

@@ -10,9 +10,12 @@ import { Time } from "../../../parts/time.tsx";
 import { maySomewhere, session } from "../../../session.ts";
 import { DeleteLabelDialog } from "./delete-label-dialog.tsx";
 import { EditLabelDialog } from "./edit-label-dialog.tsx";
+import { LabelUsesDialog } from "./label-uses.tsx";
 import { NewLabelDialog } from "./new-label-dialog.tsx";
 
-type OpenDialog = { readonly name: "create" } | { readonly name: "edit" | "delete"; readonly label: LabelItem };
+type OpenDialog =
+  | { readonly name: "create" }
+  | { readonly name: "uses" | "edit" | "delete"; readonly label: LabelItem };
 
 const kinds = { dynamic: "query", manual: "manual", host_vitals: "criteria" } as const;
 
@@ -88,33 +91,38 @@ const labelList = (open: (dialog: OpenDialog) => void): ListDefinition<typeof la
     {
       id: "actions",
       name: "Actions",
-      cell: (label) =>
-        mayChange(label) && (
-          <span className="buttons">
-            <button
-              type="button"
-              className="plain small"
-              aria-label={`Edit ${label.name}`}
-              onClick={() => open({ name: "edit", label })}
-            >
-              Edit
-            </button>
-            <button
-              type="button"
-              className="danger small"
-              aria-label={`Delete ${label.name}`}
-              onClick={() => open({ name: "delete", label })}
-            >
-              Delete
-            </button>
-          </span>
-        ),
+      cell: (label) => <LabelButtons label={label} open={open} />,
     },
   ],
   csv: { endpoint: reportsApi.labels, query: { format: "csv" } },
   command: "labels list",
   empty: <p>Labels group hosts: for queries, policies, profiles and software.</p>,
 });
+
+interface LabelButtonsProps {
+  readonly label: LabelItem;
+  readonly open: (dialog: OpenDialog) => void;
+}
+
+function LabelButtons({ label, open }: LabelButtonsProps): ReactElement {
+  const button = (name: "uses" | "edit" | "delete", text: string, what: string) => (
+    <button
+      type="button"
+      className={name === "delete" ? "danger small" : "plain small"}
+      aria-label={`${what} ${label.name}`}
+      onClick={() => open({ name, label })}
+    >
+      {text}
+    </button>
+  );
+  return (
+    <span className="buttons">
+      {button("uses", "Uses", "Uses of")}
+      {mayChange(label) && button("edit", "Edit", "Edit")}
+      {mayChange(label) && button("delete", "Delete", "Delete")}
+    </span>
+  );
+}
 
 export default function LabelsPage(): ReactElement {
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
@@ -129,6 +137,7 @@ export default function LabelsPage(): ReactElement {
     <>
       <ListPage definition={definition} actions={create} />
       {dialog?.name === "create" && <NewLabelDialog onClose={close} />}
+      {dialog?.name === "uses" && <LabelUsesDialog label={dialog.label} onClose={close} />}
       {dialog?.name === "edit" && <EditLabelDialog label={dialog.label} onClose={close} />}
       {dialog?.name === "delete" && <DeleteLabelDialog label={dialog.label} onClose={close} />}
     </>

@@ -6,6 +6,7 @@ import { notifyDone } from "../../../frame/notices.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Form, SelectField, TextAreaField, TextField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
+import { PreviewLine } from "./label-preview.tsx";
 import { linesOf } from "./lines.ts";
 
 const kinds = [
@@ -38,12 +39,15 @@ interface Values {
 
 type Body = NonNullable<InputOf<typeof labelsApi.create>["body"]>;
 
-function bodyOf({ name, description, kind, query, platform, criteria, hosts }: Values): Body {
-  const common = { name, description };
-  if (kind === "dynamic") return { ...common, query, platform };
-  if (kind === "manual") return { ...common, hosts: linesOf(hosts) };
-  return { ...common, criteria: kind === "where" ? { where: criteria } : { vital: kind, value: criteria } };
+/** What decides which hosts have the label. */
+function sourceOf({ kind, query, platform, criteria, hosts }: Values): Omit<Body, "name" | "description"> {
+  if (kind === "dynamic") return { query, platform };
+  if (kind === "manual") return { hosts: linesOf(hosts) };
+  return { criteria: kind === "where" ? { where: criteria } : { vital: kind, value: criteria } };
 }
+
+const isChosen = ({ kind, query, criteria, hosts }: Values): boolean =>
+  (kind === "dynamic" ? query : kind === "manual" ? hosts : criteria).trim() !== "";
 
 export function NewLabelDialog({ onClose }: { readonly onClose: () => void }): ReactElement {
   const outdate = useOutdate();
@@ -58,7 +62,10 @@ export function NewLabelDialog({ onClose }: { readonly onClose: () => void }): R
   };
   const form = useForm<Values, unknown>({
     initial,
-    send: (values, options) => client.call(labelsApi.create, { body: bodyOf(values) }, options),
+    send: (values, options) => {
+      const { name, description } = values;
+      return client.call(labelsApi.create, { body: { name, description, ...sourceOf(values) } }, options);
+    },
     onDone: (_, { name }) => {
       notifyDone(`${name} is created.`);
       onClose();
@@ -92,6 +99,7 @@ export function NewLabelDialog({ onClose }: { readonly onClose: () => void }): R
         )}
         {kind.startsWith("end_user") && <TextField form={form} name="criteria" label="Its name" />}
         {kind === "manual" && <HostsField form={form} />}
+        <PreviewLine body={isChosen(form.values) ? sourceOf(form.values) : null} />
       </Form>
     </Dialog>
   );

@@ -1,21 +1,10 @@
-import { type ReactElement, useEffect, useState } from "react";
+import type { ReactElement } from "react";
 import { selectorsApi } from "../../../../api/inventory/selectors.ts";
 import { targetsApi } from "../../../../api/inventory/targets.ts";
 import { useRead } from "../../../api.ts";
 import { counted, formatted } from "../../../parts/counted.ts";
+import { useSettled } from "../../../parts/form/use-settled.ts";
 import type { requestOf } from "./targets.ts";
-
-const PAUSE_MS = 250;
-
-/** The value after it has not changed for a moment: what one types is not counted letter by letter. */
-export function useSettled<Value>(value: Value): Value {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
-}
 
 interface TargetCountProps {
   readonly targets: ReturnType<typeof requestOf>;

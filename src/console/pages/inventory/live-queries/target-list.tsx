@@ -4,9 +4,9 @@ import { hostsApi } from "../../../../api/inventory/hosts.ts";
 import { targetsApi } from "../../../../api/inventory/targets.ts";
 import { useRead } from "../../../api.ts";
 import { Combobox } from "../../../parts/combobox.tsx";
+import { useSettled } from "../../../parts/form/use-settled.ts";
 import { ListPicker } from "../../../parts/list-picker.tsx";
 import { may, useSession } from "../../../session.ts";
-import { useSettled } from "./target-count.tsx";
 import type { TargetHost, Targets } from "./targets.ts";
 
 interface TargetListProps {

@@ -1,4 +1,4 @@
-import { type ReactElement, useState } from "react";
+import { type ReactElement, useMemo, useState } from "react";
 import { type Activity, activitiesApi } from "../../../../api/platform/activities.ts";
 import { ActivitySentence } from "../../../parts/activities/activity-sentence.tsx";
 import { typeInWords } from "../../../parts/activities/pieces.ts";
@@ -8,14 +8,14 @@ import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { ListPage } from "../../../parts/list/list-page.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";
+import { activityFilters } from "./filters.ts";
 import { VerifyChain } from "./verify-chain.tsx";
 
-const definition: ListDefinition<typeof activitiesApi.list, Activity> = {
+const activityList = (): ListDefinition<typeof activitiesApi.list, Activity> => ({
   name: "Activity",
   thing: "activity",
   things: "activities",
   endpoint: activitiesApi.list,
-  hasTeams: false,
   rowsOf: ({ activities }) => activities,
   defaultOrder: { key: "id", direction: "desc" },
   keyOf: ({ id }) => id,
@@ -34,19 +34,15 @@ const definition: ListDefinition<typeof activitiesApi.list, Activity> = {
     },
     { id: "details", name: "Details", cell: (activity) => <Details activity={activity} /> },
   ],
-  filters: [
-    { name: "activity_type", label: "Type" },
-    { name: "actor_id", label: "User (id)" },
-    { name: "host_id", label: "Host (id)" },
-    { name: "start_created_at", label: "After" },
-    { name: "end_created_at", label: "Before" },
-  ],
+  filters: activityFilters(),
+  flags: { team_id: "team" },
   csv: { endpoint: activitiesApi.export, query: { format: "csv" } },
   command: "activities list",
   empty: <p>Everything that users and the server do is recorded here.</p>,
-};
+});
 
 export default function ActivityPage(): ReactElement {
+  const definition = useMemo(activityList, []);
   return <ListPage definition={definition} actions={may("activities:verify", null) && <VerifyChain />} />;
 }
 

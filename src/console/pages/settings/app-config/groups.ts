@@ -147,6 +147,14 @@ const gitops: readonly ConfigGroup[] = [
       },
     ],
   },
+  {
+    title: "What people may change by hand nevertheless",
+    fields: [
+      { path: "gitops.exceptions.labels", label: "Labels", kind: "check", isPremium: true },
+      { path: "gitops.exceptions.software", label: "Software", kind: "check", isPremium: true },
+      { path: "gitops.exceptions.secrets", label: "Enroll secrets", kind: "check", isPremium: true },
+    ],
+  },
 ];
 
 const webhooks: readonly ConfigGroup[] = [

@@ -68,7 +68,7 @@ async function sessionOf({ ctx, formToken }: Visit): Promise<ConsoleSession> {
     settings: settings ?? null,
     tier: ctx.license.tier,
     version,
-    gitops: { gitops_mode_enabled: gitops.gitops_mode_enabled, repository_url: gitops.repository_url },
+    gitops,
     organization: await organization(ctx),
   };
 }

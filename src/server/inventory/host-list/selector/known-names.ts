@@ -75,6 +75,17 @@ function noSuch(kind: string, { text, at }: Word, candidates: readonly string[])
   return new SelectorError(at, `there is no ${kind} "${text}"${hint(text, candidates)}`);
 }
 
+/** The labels that the expression compares with, by their stored names. None if it is invalid. */
+export function labelsNamedIn(text: string): ReadonlySet<string> {
+  if (!/label/i.test(text)) return new Set();
+  try {
+    return new Set(namedIn(parseSelector(text)).labels.map((word) => trimmed(word.text)));
+  } catch (error) {
+    if (error instanceof SelectorError) return new Set();
+    throw error;
+  }
+}
+
 function namedIn(expression: Expression): NamesInText {
   const names: NamesInText = { labels: [], teams: [] };
   const look = (operand: Expression): void => {

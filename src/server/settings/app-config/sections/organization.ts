@@ -87,8 +87,12 @@ export const desktop = section({
 export const gitops = section({
   name: "gitops",
   schema: ConfigSections.shape.gitops,
-  defaults: { gitops_mode_enabled: false, repository_url: "" },
-  premium: ["gitops_mode_enabled", "repository_url"],
+  defaults: {
+    gitops_mode_enabled: false,
+    repository_url: "",
+    exceptions: { labels: false, software: false, secrets: false },
+  },
+  premium: ["gitops_mode_enabled", "repository_url", "exceptions.labels", "exceptions.software", "exceptions.secrets"],
   check: (value) => [
     ...(value.gitops_mode_enabled ? missing(value, ["repository_url"], "enable GitOps mode") : []),
     ...badUrls(value, ["repository_url"]),

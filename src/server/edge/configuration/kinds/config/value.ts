@@ -2,7 +2,7 @@
 
 import { MASK } from "../../../../../api/fields.ts";
 import { secretPaths } from "../../../../../api/secret-fields.ts";
-import type { WebhookSettings, YaraRules } from "../../../../../api/settings/app-config.ts";
+import type { ConfigSections, WebhookSettings, YaraRules } from "../../../../../api/settings/app-config.ts";
 import { isRecord } from "../../../../../text/record.ts";
 import type { Context } from "../../../../platform/core/context.ts";
 import { ApiError, invalid } from "../../../../platform/core/errors.ts";
@@ -22,6 +22,10 @@ const YARA_RULES = sections.yara_rules.name;
  * own flag.
  */
 const POLICY_IDS = "failing_policies_webhook.policy_ids";
+
+const GITOPS = sections.gitops.name;
+/** Says what people change by hand, so it is not in files either. */
+const EXCEPTIONS = "exceptions";
 
 /** The agent options are a section with a kind of their own. */
 export const configThings = (values: ReadonlyMap<string, object>): Thing[] =>
@@ -55,8 +59,10 @@ function sectionThing(section: Section, value: object): object {
 }
 
 /** Paths of a section that its object does not contain. */
-const omittedPaths = ({ name, returned }: Section): readonly string[] =>
-  name === sections.webhook_settings.name ? [...Object.keys(returned), POLICY_IDS] : Object.keys(returned);
+const omittedPaths = ({ name, returned }: Section): readonly string[] => {
+  const others = name === sections.webhook_settings.name ? [POLICY_IDS] : name === GITOPS ? [EXCEPTIONS] : [];
+  return [...Object.keys(returned), ...others];
+};
 
 /**
  * The value in the form of PATCH /config. Only secrets are checked here; everything else is checked when the section
@@ -99,6 +105,10 @@ export function desiredSections(
 ): Record<string, unknown> {
   return Object.fromEntries(
     steps.map(({ name, desired }) => {
+      if (name === GITOPS && isRecord(desired)) {
+        const { exceptions } = before.get(name) as ConfigSections["gitops"];
+        return [name, { ...desired, exceptions }];
+      }
       if (name !== sections.webhook_settings.name || !isRecord(desired)) return [name, desired];
       const { failing_policies_webhook: existingWebhook } = before.get(name) as WebhookSettings;
       const hook = desired.failing_policies_webhook;
