@@ -20,7 +20,8 @@ import { type Difference, differenceOf } from "./diff.ts";
 import { effectsOf } from "./effects.ts";
 import { pinsFor, resolveChanges, type Things } from "./resolve.ts";
 import { contentOf, planFor } from "./rows.ts";
-import type { PlanRow, StoredChange, StoredRequest } from "./stored.ts";
+import type { StoredChange, StoredRequest } from "./stored.ts";
+import type { PlanRow } from "./tables.ts";
 import { planOnWire, stateOf } from "./view.ts";
 
 export async function createPlan(ctx: Context, input: CreatePlan): Promise<Plan> {
@@ -47,7 +48,7 @@ export async function createPlan(ctx: Context, input: CreatePlan): Promise<Plan>
   return planOnWire(ctx, row, changes, true);
 }
 
-interface Prepared {
+interface PreparedPlan {
   readonly kinds: ReadonlySet<Kind>;
   readonly before: Things;
   readonly request: StoredRequest;
@@ -55,10 +56,10 @@ interface Prepared {
   readonly teamIds: ReadonlyMap<string, number>;
 }
 
-type Staged = Awaited<ReturnType<typeof stagedPlan>>;
+type StagedPlan = Awaited<ReturnType<typeof stagedPlan>>;
 
 /** Completes the values of the changes, and compares them with the caller's rights. */
-async function prepare(ctx: Context, input: CreatePlan, staged: Staged | null): Promise<Prepared> {
+async function prepare(ctx: Context, input: CreatePlan, staged: StagedPlan | null): Promise<PreparedPlan> {
   const writer = asWriterOfSingleChanges(ctx);
   const key = await revisionKey(ctx);
   const earlier = staged?.content.request;
@@ -79,7 +80,7 @@ async function prepare(ctx: Context, input: CreatePlan, staged: Staged | null): 
 }
 
 /** Applies the changes in a dry run, and counts hosts after it. */
-async function tryOut(ctx: Context, { kinds, before, request, pins, teamIds }: Prepared): Promise<StoredChange[]> {
+async function tryOut(ctx: Context, { kinds, before, request, pins, teamIds }: PreparedPlan): Promise<StoredChange[]> {
   const writer = asWriterOfSingleChanges(ctx);
   const trial = await dryRun(writer, async (inside) => {
     await applyConfiguration(inside, { ...request, pins: [...pins], skip_checks: true });

@@ -49,13 +49,13 @@ const fieldOf = ({ path, old, new: desired, isSecret }: FieldChange): PlannedFie
   ...(isSecret ? { secret: true } : {}),
 });
 
-type Shown = StoredChange["value"];
+type ShownValue = StoredChange["value"];
 
-function shortened(value: Json): Shown {
+function shortened(value: Json): ShownValue {
   if (Array.isArray(value)) {
-    const list: Shown[] = value.slice(0, ELEMENTS_MAX).map(shortened);
+    const list: ShownValue[] = value.slice(0, ELEMENTS_MAX).map(shortened);
     return value.length > ELEMENTS_MAX ? [...list, `... and ${value.length - ELEMENTS_MAX} more`] : list;
   }
-  if (!isRecord(value)) return value as Shown;
+  if (!isRecord(value)) return value as ShownValue;
   return Object.fromEntries(Object.entries(value as Record<string, Json>).map(([key, part]) => [key, shortened(part)]));
 }

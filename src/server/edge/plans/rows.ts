@@ -2,7 +2,8 @@ import type { Context } from "../../platform/core/context.ts";
 import { notFound } from "../../platform/core/errors.ts";
 import { and, eq } from "../../platform/store/query.ts";
 import { readablePlans } from "./access.ts";
-import type { PlanRow, StoredRequest } from "./stored.ts";
+import type { StoredRequest } from "./stored.ts";
+import type { PlanRow } from "./tables.ts";
 
 /** A plan that the caller may not read is answered like a missing one. */
 export async function planFor(ctx: Context, id: number): Promise<PlanRow> {

@@ -10,7 +10,7 @@ import { applyConfiguration } from "../configuration/apply.ts";
 import { asWriterOfSingleChanges } from "../configuration/planner.ts";
 import { checkAutomations, checkRights, readablePlans, teamIdsOf } from "./access.ts";
 import { contentOf, type PlanContent, planFor } from "./rows.ts";
-import type { PlanRow } from "./stored.ts";
+import type { PlanRow } from "./tables.ts";
 import { planItem, planOnWire, stateOf } from "./view.ts";
 
 type ListQuery = z.output<(typeof plansApi)["list"]["query"]>;

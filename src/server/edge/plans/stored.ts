@@ -2,10 +2,6 @@
 import type { z } from "zod";
 import type { configurationApi } from "../../../api/edge/configuration.ts";
 import type { CannotReason, PlannedChange } from "../../../api/edge/plans.ts";
-import type { RowOf } from "../../platform/store/table.ts";
-import type { plans } from "./tables.ts";
-
-export type PlanRow = RowOf<typeof plans>;
 
 /** The body of POST /spec/apply without the pins. */
 export type StoredRequest = Pick<z.output<(typeof configurationApi)["apply"]["body"]>, "changes" | "secrets" | "files">;

@@ -1,6 +1,6 @@
 import type { Action } from "../../../api/access.ts";
 import type { Pin } from "../../../api/edge/configuration.ts";
-import { id, idOf, int, packed, ref, table, text, time } from "../../platform/store/table.ts";
+import { id, idOf, int, packed, type RowOf, ref, table, text, time } from "../../platform/store/table.ts";
 import type { StoredChange } from "./stored.ts";
 
 declare module "../../platform/core/tables.ts" {
@@ -35,6 +35,8 @@ export const plans = table(
   },
   { indexes: [["author_id", "state"]] },
 );
+
+export type PlanRow = RowOf<typeof plans>;
 
 /** A table of its own, as it may be large. */
 export const planContents = table("plan_contents", {

@@ -1,7 +1,8 @@
 import type { EffectHosts, Plan, PlanEffect, PlanItem, PlannedChange, PlanState } from "../../../api/edge/plans.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { may } from "../../platform/core/security/access.ts";
-import type { PlanRow, StoredChange, StoredEffect, StoredHosts } from "./stored.ts";
+import type { StoredChange, StoredEffect, StoredHosts } from "./stored.ts";
+import type { PlanRow } from "./tables.ts";
 
 export const stateOf = ({ clock }: Pick<Context, "clock">, { state, expires_at }: PlanRow): PlanState =>
   state === "pending" && Date.parse(expires_at) <= clock.now() ? "expired" : state;

@@ -7,8 +7,8 @@ import { roleTeam } from "../../../parts/one-team.tsx";
 import { platformName } from "../../../parts/platforms.ts";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";
+import type { OpenProfileDialog } from "./open-dialog.ts";
 import { profileHref } from "./profile-href.ts";
-import type { OpenProfileDialog } from "./profiles-tab.tsx";
 
 const titles: Readonly<Record<ProfileStatus, string>> = {
   failed: "Failed",

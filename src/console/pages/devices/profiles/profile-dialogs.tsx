@@ -2,8 +2,8 @@
 import type { ReactElement } from "react";
 import { AddProfileDialog } from "./add-profile-dialog.tsx";
 import { DeleteProfileDialog } from "./delete-profile-dialog.tsx";
+import type { OpenProfileDialog } from "./open-dialog.ts";
 import { ProfileLabelsDialog } from "./profile-labels-dialog.tsx";
-import type { OpenProfileDialog } from "./profiles-tab.tsx";
 import { ReplaceProfileDialog } from "./replace-profile-dialog.tsx";
 import { ResendDialog } from "./resend-dialog.tsx";
 

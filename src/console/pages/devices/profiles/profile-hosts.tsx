@@ -8,7 +8,7 @@ import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { List } from "../../../parts/list/list-page.tsx";
 import { roleTeam } from "../../../parts/one-team.tsx";
 import { may } from "../../../session.ts";
-import type { OpenProfileDialog } from "./profiles-tab.tsx";
+import type { OpenProfileDialog } from "./open-dialog.ts";
 import { profileStates, profileTones } from "./states.ts";
 import { useOutdateProfiles } from "./use-outdate-profiles.ts";
 

@@ -15,9 +15,9 @@ import { UrlTabs } from "../../../parts/url-tabs.tsx";
 import { isPremium, may } from "../../../session.ts";
 import { useGo } from "../../../url.ts";
 import { platformOf } from "./columns.tsx";
+import type { OpenProfileDialog } from "./open-dialog.ts";
 import { ProfileContent } from "./profile-content.tsx";
 import { ProfileHosts } from "./profile-hosts.tsx";
-import type { OpenProfileDialog } from "./profiles-tab.tsx";
 
 const ProfileDialogs = lazy(() => import("./profile-dialogs.tsx"));
 

@@ -5,14 +5,11 @@ import { List } from "../../../parts/list/list-page.tsx";
 import { OneTeam, ofTeam, roleTeam } from "../../../parts/one-team.tsx";
 import { may } from "../../../session.ts";
 import { profileColumns } from "./columns.tsx";
+import type { OpenProfileDialog } from "./open-dialog.ts";
 import { profileHref } from "./profile-href.ts";
 import { ProfilesSummary } from "./profiles-summary.tsx";
 
 const ProfileDialogs = lazy(() => import("./profile-dialogs.tsx"));
-
-export type OpenProfileDialog =
-  | { readonly name: "add"; readonly teamId: number }
-  | { readonly name: "replace" | "labels" | "delete" | "resend"; readonly profile: ConfigurationProfile };
 
 /** The configuration profiles of a team, with how far its hosts are. */
 export default function ProfilesTab(): ReactElement {

@@ -62,7 +62,7 @@ export const appleDeliverer: Deliverer = {
 const isRefused = (entry: readonly [number, ApiError | null]): entry is readonly [number, ApiError] =>
   entry[1] !== null;
 
-/** Those of the hosts that are locked, by their ids. Devices other than Macs are locked without a PIN. */
+/** The lock states of hosts that are locked, by their ids. Devices other than Macs are locked without a PIN. */
 async function locksOf(store: ServerTx, hostIds: readonly number[]) {
   return byId((await store.hostActions.getMany(hostIds)).filter(({ locked }) => locked));
 }

@@ -58,10 +58,10 @@ export async function requestDetails(inside: Context, hosts: readonly Pick<HostR
   const hostIds = hosts.filter(({ platform }) => isPhone(platform)).map(({ id }) => id);
   if (hostIds.length === 0) return;
   const open = await openOperations(inside.store, hostIds, APPLE_LANE);
-  const asked = new Set(open.filter(({ kind }) => kind === appleDetails.name).map(({ host_id }) => host_id));
+  const waiting = new Set(open.filter(({ kind }) => kind === appleDetails.name).map(({ host_id }) => host_id));
   const devices = await devicesOfHosts(inside.store, hostIds);
   const commands = devices.flatMap(({ host_id, kind }) =>
-    asked.has(host_id) ? [] : detailCommands(host_id, kind === "personal"),
+    waiting.has(host_id) ? [] : detailCommands(host_id, kind === "personal"),
   );
   if (commands.length > 0) await sendAppleCommands(inside, appleDetails, commands);
 }

@@ -36,7 +36,7 @@ export function poolRunner(context: RunnerContext): Runner {
 export const lockNumber = (key: string): string =>
   createHash("sha256").update(key).digest().readBigInt64BE(0).toString();
 
-/** So that no statement gets too long. */
+/** Few enough that no statement gets too long. */
 const LOCKS_PER_STATEMENT = 500;
 
 /** Statements that take the locks in their order: the columns of a row are computed one after the other. */

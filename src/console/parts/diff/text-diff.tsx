@@ -1,5 +1,5 @@
 import { type ReactElement, useMemo } from "react";
-import { counted } from "./counted.ts";
+import { counted } from "../counted.ts";
 import { aroundChanges, lineDiff } from "./line-diff.ts";
 import "./text-diff.css";
 
