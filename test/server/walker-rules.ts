@@ -347,6 +347,7 @@ export const rules: Record<string, PermissionName | "open" | "self"> = {
   "GET /mdm/profiles/summary": "count hosts by settings",
   "GET /mdm/disk_encryption/summary": "count hosts by settings",
   "GET /configuration_profiles/:profile_uuid/status": "view and resend profiles",
+  "GET /configuration_profiles/:profile_uuid/hosts": "view and resend profiles",
   "POST /hosts/:id/configuration_profiles/:profile_uuid/resend": "view and resend profiles",
   "POST /hosts/:id/name_template/resend": "view and resend profiles",
   "POST /configuration_profiles/resend/batch": "view and resend profiles",

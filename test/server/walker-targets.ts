@@ -928,6 +928,7 @@ export const targets: Record<string, Target> = {
   ),
   "DELETE /mdm/profiles/:profile_uuid": onProfile((uuid) => `/mdm/profiles/${uuid}`),
   "GET /configuration_profiles/:profile_uuid/status": onProfile((uuid) => `/configuration_profiles/${uuid}/status`),
+  "GET /configuration_profiles/:profile_uuid/hosts": onProfile((uuid) => `/configuration_profiles/${uuid}/hosts`),
   "POST /configuration_profiles/resend/batch": onProfile(
     () => "/configuration_profiles/resend/batch",
     (profile_uuid) => ({ profile_uuid, filters: { profile_status: "failed" } }),

@@ -38,7 +38,7 @@ describe.skipIf(chromium === null)("controls in the console", () => {
     await page.getByRole("table", { name: "Disk encryption" }).waitFor();
     await page.getByRole("checkbox", { name: /^Macs turn on FileVault/ }).check();
     await expectAccessible(page, "disk encryption");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     const dialog = page.getByRole("alertdialog", { name: "Save Disk encryption" });
     expect(await rowsOf(page, "Changes")).toEqual([["macos_settings.enable_disk_encryption", "false", "true"]]);
     await dialog.getByText(`svc mdm disk-encryption enable --team ${team.id} --platform macos`).waitFor();
@@ -48,7 +48,7 @@ describe.skipIf(chromium === null)("controls in the console", () => {
     expect(await mdm()).toMatchObject({ disk_encryption: { macos: true } });
 
     await page.getByRole("checkbox", { name: /PIN/ }).check();
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByRole("alert").getByText("needs enable_disk_encryption").waitFor();
     await page.getByRole("table", { name: "Disk encryption" }).getByRole("link", { name: "Enforcing" }).click();
     await page.getByRole("heading", { level: 1, name: "Hosts" }).waitFor();
@@ -59,7 +59,7 @@ describe.skipIf(chromium === null)("controls in the console", () => {
     const page = await browser.open(`/controls?tab=os-updates&team_id=${team.id}`);
     const macs = page.getByRole("group", { name: "macOS" });
     await macs.getByRole("textbox", { name: "Minimum version" }).fill("15.2");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await macs.getByRole("alert").getByText("is required together with minimum_version").waitFor();
     await expectAccessible(page, "OS updates");
     await macs.getByRole("textbox", { name: "Deadline" }).fill("2026-12-31");
@@ -68,7 +68,7 @@ describe.skipIf(chromium === null)("controls in the console", () => {
       .getByRole("group", { name: "Windows" })
       .getByRole("spinbutton", { name: "Grace period in days" })
       .fill("2");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     const dialog = page.getByRole("alertdialog", { name: "Save OS updates" });
     expect(await rowsOf(page, "Changes")).toContainEqual(["mdm.macos_updates.minimum_version", "(empty)", "15.2"]);
     await dialog.getByRole("button", { name: "Save" }).click();
@@ -82,7 +82,7 @@ describe.skipIf(chromium === null)("controls in the console", () => {
     const phones = page.getByRole("group", { name: "iOS", exact: true });
     await phones.getByRole("textbox", { name: "Minimum version" }).fill("latest");
     await phones.getByRole("spinbutton", { name: "Days until the deadline" }).fill("14");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await dialog.getByText("svc config set").waitFor();
     await dialog.getByRole("button", { name: "Save" }).click();
     await notice(page, "The settings are saved.");
