@@ -5,6 +5,7 @@ import { isPremium, may, maySomewhere } from "../../session.ts";
 import { ApprovalsTab } from "./approvals-tab.tsx";
 import { BatchesTab } from "./batches-tab.tsx";
 import { OperationsTab } from "./operations-tab.tsx";
+import { PlansTab } from "./plans-tab.tsx";
 import { TasksTab } from "./tasks-tab.tsx";
 
 /** What waits for a decision, and what the servers are doing. */
@@ -18,6 +19,7 @@ export default function ChangesPage(): ReactElement {
           ...(maySomewhere("hosts:read_activities")
             ? [{ id: "operations", name: "Operations", content: () => <OperationsTab /> }]
             : []),
+          { id: "plans", name: "Plans", content: () => <PlansTab /> },
           { id: "tasks", name: "Tasks", content: () => <TasksTab /> },
           ...(may("scripts:read", null)
             ? [{ id: "batches", name: "Script batches", content: () => <BatchesTab /> }]

@@ -139,6 +139,8 @@ export const sentences: Readonly<Record<string, Sentence>> = {
   read_host_disk_encryption_key: onHost("read the disk encryption key of"),
   escrowed_disk_encryption_key: onHost("stored the disk encryption key of"),
   rotated_disk_encryption_key: onHost("changed the disk encryption key of"),
+  applied_plan: "applied the plan {plan_id}[: {plan_name}]",
+  deleted_plan: "deleted the plan {plan_id} of {created_by}[: {plan_name}]",
   viewed_host_recovery_lock_password: onHost("read the recovery lock password of"),
   set_host_recovery_lock_password: onHost("set the recovery lock password of"),
   rotated_host_recovery_lock_password: onHost("changed the recovery lock password of"),

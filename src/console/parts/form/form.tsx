@@ -7,6 +7,8 @@ interface FormProps<V extends FormValues> {
   readonly submit: string;
   readonly onCancel?: () => void;
   readonly isDangerous?: boolean;
+  /** Further buttons, before the one that sends the form. */
+  readonly beside?: ReactNode;
   readonly children: ReactNode;
 }
 
@@ -15,6 +17,7 @@ export function Form<V extends FormValues>({
   submit,
   onCancel,
   isDangerous,
+  beside,
   children,
 }: FormProps<V>): ReactElement {
   return (
@@ -39,6 +42,7 @@ export function Form<V extends FormValues>({
             Cancel
           </button>
         )}
+        {beside}
         <button type="submit" className={isDangerous ? "danger" : undefined} aria-disabled={form.isSending}>
           {submit}
         </button>

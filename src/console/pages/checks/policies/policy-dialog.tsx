@@ -5,8 +5,10 @@ import { notifyDone } from "../../../frame/notices.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { CheckField, Form, TextAreaField, TextField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
+import { PlanButton } from "../../../parts/plans/plan-button.tsx";
 import { SqlField } from "../../../parts/sql/sql-field.tsx";
 import { isPremium } from "../../../session.ts";
+import { planOfPolicy } from "./policy-plan.ts";
 
 interface PolicyDialogProps {
   /** Null: a new one. */
@@ -35,17 +37,21 @@ export function PolicyDialog({ policy, teamId, onClose }: PolicyDialogProps): Re
       save(policy, teamId, isPremium() ? { ...values, critical } : values, options),
     onDone: (_, { name }) => {
       notifyDone(policy === null ? `The policy ${name} is created.` : `The policy ${name} is saved.`);
-      void outdate(
-        policiesApi.listGlobal,
-        policiesApi.listTeam,
-        policiesApi.getGlobal,
-        policiesApi.getTeam,
-        policiesApi.countGlobal,
-        policiesApi.countTeam,
-      );
-      onClose();
+      changed();
     },
   });
+  const changed = () => {
+    void outdate(
+      policiesApi.listGlobal,
+      policiesApi.listTeam,
+      policiesApi.getGlobal,
+      policiesApi.getTeam,
+      policiesApi.countGlobal,
+      policiesApi.countTeam,
+    );
+    onClose();
+  };
+  const plan = () => planOfPolicy(policy, teamId, form.values, valuesOf(policy));
   const hasOtherSql = policy !== null && form.values.query !== policy.query;
   return (
     <Dialog
@@ -54,7 +60,12 @@ export function PolicyDialog({ policy, teamId, onClose }: PolicyDialogProps): Re
       hasChanges={form.isChanged}
       onClose={onClose}
     >
-      <Form form={form} submit={policy === null ? "Create policy" : "Save"} onCancel={onClose}>
+      <Form
+        form={form}
+        submit={policy === null ? "Create policy" : "Save"}
+        beside={<PlanButton name={form.values.name} change={plan} onApplied={changed} onKept={onClose} />}
+        onCancel={onClose}
+      >
         <TextField form={form} name="name" label="Name" />
         <TextField form={form} name="description" label="Description" />
         <SqlField form={form} name="query" hint="A host passes if the query returns at least one row." />

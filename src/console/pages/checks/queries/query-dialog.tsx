@@ -1,10 +1,12 @@
 import type { ReactElement } from "react";
 import { type Query, queriesApi } from "../../../../api/checks/queries.ts";
+import type { PlanChange } from "../../../../api/edge/plans.ts";
 import { client, useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { CheckField, Form, SelectField, TextField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
+import { CANNOT_RENAME, changedFields, ownerOf, PlanButton } from "../../../parts/plans/plan-button.tsx";
 import { SqlField } from "../../../parts/sql/sql-field.tsx";
 
 interface QueryDialogProps {
@@ -48,10 +50,19 @@ export function QueryDialog({ query, teamId, template, onClose }: QueryDialogPro
         : client.call(queriesApi.modify, { params: { id: query.id }, body }, options),
     onDone: (_, { name }) => {
       notifyDone(`The query ${name} is saved.`);
-      void outdate(queriesApi.list, queriesApi.get, queriesApi.report);
-      onClose();
+      changed();
     },
   });
+  const changed = () => {
+    void outdate(queriesApi.list, queriesApi.get, queriesApi.report);
+    onClose();
+  };
+  const plan = (): PlanChange | string => {
+    const { name, ...fields } = form.values;
+    if (query !== null && name !== query.name) return CANNOT_RENAME;
+    const value = changedFields(fields, query && valuesOf(query));
+    return { kind: "query", owner: ownerOf(query === null ? teamId : query.team_id), name, action: "set", value };
+  };
   const hasOtherSql = query !== null && form.values.query !== query.query;
   return (
     <Dialog
@@ -60,7 +71,12 @@ export function QueryDialog({ query, teamId, template, onClose }: QueryDialogPro
       hasChanges={form.isChanged}
       onClose={onClose}
     >
-      <Form form={form} submit={query === null ? "Create query" : "Save"} onCancel={onClose}>
+      <Form
+        form={form}
+        submit={query === null ? "Create query" : "Save"}
+        beside={<PlanButton name={form.values.name} change={plan} onApplied={changed} onKept={onClose} />}
+        onCancel={onClose}
+      >
         <TextField form={form} name="name" label="Name" />
         <TextField form={form} name="description" label="Description" />
         <SqlField form={form} name="query" />

@@ -1,0 +1,144 @@
+// Plans in the console: what a form would do to hosts, before it is saved.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { makeTeam, makeUser, PASSWORD } from "../../support/accounts.ts";
+import { findChromium } from "../../support/browser.ts";
+import { ConsoleBrowser, expectAccessible, listed, rowsOf } from "../../support/console.ts";
+import { makeHost } from "../../support/make.ts";
+
+const chromium = findChromium();
+const EVIL = `<img src=x onerror=alert(1)>"'</script>`;
+
+describe.skipIf(chromium === null)("plans in the console", () => {
+  let browser: ConsoleBrowser;
+  let team: number;
+
+  beforeAll(async () => {
+    browser = await ConsoleBrowser.start(chromium!);
+    const { app: t } = browser;
+    team = await makeTeam(t, "Sales");
+    await makeHost(t, { hostname: "ada-mac", platform: "darwin" });
+    await makeHost(t, { hostname: EVIL, display_name: EVIL, platform: "darwin" });
+    await makeHost(t, { hostname: "win-1", platform: "windows" });
+    await t.post("/global/policies", { name: "Up", query: "SELECT 1", platform: "darwin" });
+  }, 600_000);
+  afterEach(() => browser.finish());
+  afterAll(() => browser?.close());
+
+  it("show the hosts of a policy before it is saved; the change is applied from there", async () => {
+    const page = await browser.open("/policies");
+    await listed(page, "1 policy");
+    await page.getByRole("button", { name: "Create policy" }).click();
+    const form = page.getByRole("dialog", { name: "Create policy" });
+    await form.getByRole("textbox", { name: "Name" }).fill("New");
+    await form.getByRole("textbox", { name: "Platforms" }).fill("darwin");
+    await form.getByRole("textbox", { name: "SQL" }).click();
+    await page.keyboard.type("SELECT 1 FROM users");
+    await form.getByRole("button", { name: "Plan" }).click();
+    const dialog = page.getByRole("dialog", { name: "Plan: New" });
+    const change = dialog.getByRole("region", { name: 'policy "New"', exact: true });
+    await change.getByText("2 hosts get it").waitFor();
+    await change.getByText("1 host cannot have it: they have another platform").waitFor();
+    expect(await change.getByRole("link").allTextContents()).toEqual([EVIL, "ada-mac", "win-1"]);
+    await expectAccessible(page, "plan");
+    await dialog.getByRole("button", { name: "As YAML" }).click();
+    await dialog.getByRole("region", { name: "changes.yml" }).getByText("apiVersion: v1").waitFor();
+    await dialog.getByRole("button", { name: "Apply" }).click();
+    await page.getByRole("region", { name: "Notices" }).getByText("The plan for New is applied.").waitFor();
+    await listed(page, "2 policies");
+    expect(await browser.app.store.policies.count()).toBe(2);
+  });
+
+  it("are saved for later, collected, and applied on the page Changes by keyboard", async () => {
+    browser.app.clock.advance(120_000);
+    const { app: t } = browser;
+    await t.post("/queries", { name: "Q", query: "SELECT 1" });
+    const page = await browser.open("/policies");
+    await page.getByRole("link", { name: "Up", exact: true }).click();
+    await page.getByRole("button", { name: "Edit" }).click();
+    const form = page.getByRole("dialog", { name: "Edit Up" });
+    await form.getByRole("textbox", { name: "Description" }).fill(EVIL);
+    await form.getByRole("button", { name: "Plan" }).click();
+    const dialog = page.getByRole("dialog", { name: "Plan: Up" });
+    expect(await rowsAfter(page, 'Fields of policy "Up"')).toEqual([["description", "", EVIL]]);
+    await dialog.getByRole("button", { name: "Save for later" }).click();
+    await page
+      .getByRole("region", { name: "Notices" })
+      .getByText(/It is kept as plan/)
+      .waitFor();
+
+    await page.goto(`${browser.url}/queries`);
+    await page.getByRole("link", { name: "Q", exact: true }).click();
+    await page.getByRole("button", { name: "Edit" }).click();
+    const query = page.getByRole("dialog", { name: "Edit Q" });
+    await query.getByRole("spinbutton", { name: "Runs every (seconds)" }).fill("60");
+    await query.getByRole("button", { name: "Plan" }).click();
+    const second = page.getByRole("dialog", { name: "Plan: Q" });
+    await second.getByRole("combobox", { name: "Saved for later in" }).selectOption({ index: 1 });
+    await second.getByRole("button", { name: "Save for later" }).click();
+    await page
+      .getByRole("region", { name: "Notices" })
+      .getByText(/It is kept as plan/)
+      .waitFor();
+
+    await page.goto(`${browser.url}/changes?tab=plans`);
+    await listed(page, "2 plans");
+    expect((await rowsOf(page, "Plans"))[0]!.slice(0, 3)).toEqual(["Up", "pending", "2 changed"]);
+    await expectAccessible(page, "plans");
+    await page.getByRole("button", { name: "Up", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    const saved = page.getByRole("dialog", { name: "Plan: Up" });
+    await saved.getByRole("region", { name: 'query "Q"', exact: true }).waitFor();
+    await expectAccessible(page, "saved plan");
+    await saved.getByRole("button", { name: "Apply" }).press("Enter");
+    await page.getByRole("alertdialog", { name: "Apply Up" }).getByRole("button", { name: "Apply" }).press("Enter");
+    await page.getByRole("region", { name: "Notices" }).getByText("Up is applied.").waitFor();
+    expect(await t.store.queries.list({})).toMatchObject([{ interval: 60 }]);
+    await page.getByRole("button", { name: "Delete: Up" }).click();
+    await page.getByRole("alertdialog", { name: "Delete Up" }).getByRole("button", { name: "Delete" }).click();
+    await listed(page, "1 plan");
+  });
+
+  it("say in the server's words what it refuses, and why a change cannot be planned", async () => {
+    browser.app.clock.advance(120_000);
+    const { app: t } = browser;
+    const maintainer = await makeUser(t, { [team]: "maintainer" }, { api_only: false });
+    const page = await browser.open(`/policies?team_id=${team}`, {
+      as: { email: maintainer.user.email, password: PASSWORD },
+    });
+    await page.getByRole("button", { name: "Create policy" }).click();
+    const form = page.getByRole("dialog", { name: "Create policy" });
+    await form.getByRole("textbox", { name: "Name" }).fill("Wrong");
+    await form.getByRole("textbox", { name: "Platforms" }).fill("amiga");
+    await form.getByRole("textbox", { name: "SQL" }).click();
+    await page.keyboard.type("SELECT 1");
+    await form.getByRole("button", { name: "Plan" }).click();
+    const dialog = page.getByRole("dialog", { name: "Plan: Wrong" });
+    await dialog
+      .getByRole("alert")
+      .getByText(/platform must be a comma-separated list/)
+      .waitFor();
+    expect(await dialog.getByRole("button", { name: "Apply" }).count()).toBe(0);
+    await page.keyboard.press("Escape");
+    await form.getByRole("textbox", { name: "Platforms" }).fill("darwin");
+    await form.getByRole("button", { name: "Plan" }).click();
+    await dialog.getByText("No hosts are affected.").waitFor();
+    await dialog.getByRole("button", { name: "Apply" }).click();
+    await page.getByRole("region", { name: "Notices" }).getByText("The plan for Wrong is applied.").waitFor();
+    expect(await t.store.policies.count({ op: "eq", column: "team_id", value: team })).toBe(1);
+
+    await page.getByRole("link", { name: "Wrong", exact: true }).click();
+    await page.getByRole("button", { name: "Edit" }).click();
+    const edit = page.getByRole("dialog", { name: "Edit Wrong" });
+    await edit.getByRole("textbox", { name: "Name" }).fill("Right");
+    await edit.getByRole("button", { name: "Plan" }).click();
+    await edit
+      .getByRole("alert")
+      .getByText(/cannot give another name/)
+      .waitFor();
+  });
+
+  const rowsAfter = async (page: Parameters<typeof rowsOf>[0], table: string) => {
+    await page.getByRole("table", { name: table, exact: true }).waitFor();
+    return rowsOf(page, table);
+  };
+});
