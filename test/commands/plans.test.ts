@@ -32,7 +32,7 @@ describe("plans", () => {
 
     const made = await run("create", "-f", file, "--name", "New");
     expect(made.stdout).toMatch(/Plan: 2 to add, 0 to change, 0 to remove/);
-    expect(made.stdout).toMatch(/Hosts:\n {2}policy "Up": \d+ hosts? gets? it \(/);
+    expect(made.stdout).toMatch(/Hosts:\n {2}policy "Up":\n {4}\d+ hosts? gets? it: /);
     // The ids of dry runs are not used again.
     const id = /kept as plan (\d+) \(New\): apply it with `svc plans apply \1`/.exec(made.stderr)?.[1] ?? "";
     expect((await run("get", id)).stdout).toMatch(new RegExp(`^plan ${id} \\(New\\) of .*: pending, expires at`));

@@ -134,6 +134,10 @@ describe.each(bothEngines)("plans on %s", (engine) => {
     expect(gone.changes[0]).toMatchObject({ action: "delete", value: null });
     expect(gone.changes.map(figures)).toEqual(["lose 1 (a)"]);
 
+    // Hosts that stay in the labels keep it as it is.
+    const wider = await planned(t, [set("policy", "Up", { labels_include_any: ["Some", "More"] }, "Sales")]);
+    expect(wider.changes.map(figures)).toEqual(["get 1 (b); wrong_platform 1 (c)"]);
+
     // Global objects are for all hosts; those without a platform for all that have an agent.
     const all = await planned(t, [set("query", "Everywhere", { query: "SELECT 1" })]);
     expect(all.changes.map(figures)).toEqual(["get 4 (a, b, c, elsewhere); wrong_platform 1 (phone)"]);
@@ -289,6 +293,22 @@ describe.each(bothEngines)("plans on %s", (engine) => {
     expect(thingValue(state, "query", "Q")).toMatchObject({ interval: 0 });
     expect(thingValue(state, "policy", "P")).toMatchObject({ query: "SELECT 1", description: "x" });
     expect(await (await t.get(`/plans/${plan.id}`)).json()).toMatchObject({ plan: { state: "pending" } });
+  });
+
+  it("write nothing if the last change cannot be made any more, and can be applied once it can", async () => {
+    const t = await startApp({ engine });
+    const labelled = { query: "SELECT 1", labels_include_any: ["L"] };
+    await applied(t, { changes: [change("create", "label", "L", label())] });
+    const plan = await planned(t, [set("policy", "First", { query: "SELECT 1" }), set("query", "Last", labelled)]);
+    await applied(t, { changes: [change("delete", "label", "L")] });
+    const since = await newestActivity(t);
+    const refused = await t.post(`/plans/${plan.id}/apply`);
+    expect(refused.status).toBe(400);
+    expect((await errorOf(refused)).errors).toMatchObject([{ reason: expect.stringMatching(/unknown labels: "L"/) }]);
+    expect([await t.store.policies.count(), await newestActivity(t)]).toEqual([0, since]);
+    expect(await plansOf(t, "?state=pending")).toEqual([plan.id]);
+    await applied(t, { changes: [change("create", "label", "L", label())] });
+    expect((await apply(t, plan.id)).state).toBe("applied");
   });
 
   it("are checked when they are made: all errors name their change, and nothing is kept", async () => {

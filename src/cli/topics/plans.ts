@@ -32,7 +32,7 @@ export const summaryOfPlan = ({ summary: { create, update, delete: remove } }: P
 
 export function planText(plan: Plan, paint: Paint): string {
   if (plan.changes.length === 0) return "No changes: the server has all of it already.\n";
-  const lines = plan.changes.map((change) => `  ${effectText(change)}`);
+  const lines = plan.changes.flatMap(effectLines);
   return `${renderPlan(plan.changes.map(changeOf), paint)}\nHosts:\n${lines.join("\n")}\n`;
 }
 
@@ -47,31 +47,24 @@ const reasons = {
   label_excluded: "excluded by a label",
 } as const satisfies Record<PlanEffect["cannot"][number]["reason"], string>;
 
-/** `policy "Up" (team Sales): 37 hosts get it; 5 hosts cannot: other platform (mac-1, mac-2, ...)`. */
-function effectText({ effect, ...change }: PlannedChange): string {
-  const title = titleOf(change);
-  if (effect === null) return `${title}: not counted, because the plan has too many changes`;
+/** The object, and below it, indented, how many hosts get it and so on. */
+function effectLines({ effect, ...change }: PlannedChange): string[] {
+  const title = `  ${titleOf(change)}:`;
+  if (effect === null) return [`${title} not counted, because the plan has too many changes`];
   const { get, lose, change: keep, cannot, not_computed } = effect;
-  const parts = [
-    ...partOf(get, "gets it", "get it"),
-    ...partOf(lose, "loses it", "lose it"),
-    ...partOf(keep, "has it changed", "have it changed"),
-    ...cannot.flatMap((hosts) => partOf(hosts, "cannot", "cannot", reasons[hosts.reason])),
+  const counts = [
+    ...lineOf(get, "gets it", "get it"),
+    ...lineOf(lose, "loses it", "lose it"),
+    ...lineOf(keep, "has it changed", "have it changed"),
+    ...cannot.flatMap((hosts) => lineOf(hosts, "cannot have it", "cannot have it", ` (${reasons[hosts.reason]})`)),
   ];
-  const counts = parts.length === 0 && not_computed.length === 0 ? ["no hosts"] : parts;
-  return `${title}: ${[...counts, ...not_computed].join("; ")}`;
+  if (counts.length === 0 && not_computed.length === 0) return [`${title} no hosts`];
+  return [title, ...[...counts, ...not_computed].map((line) => `    ${line}`)];
 }
 
-function partOf(hosts: EffectHosts, one: string, many: string, reason?: string): string[] {
-  if (hosts.count === 0) return [];
-  const { count } = hosts;
-  return [
-    `${plural(count, "host")} ${count === 1 ? one : many}${reason === undefined ? "" : `: ${reason}`}${namesOf(hosts)}`,
-  ];
-}
-
-function namesOf({ count, hosts }: EffectHosts): string {
-  if (hosts.length === 0) return "";
-  const names = hosts.map(({ display_name }) => printable(display_name));
-  return ` (${[...names, ...(count > hosts.length ? ["..."] : [])].join(", ")})`;
+function lineOf({ count, hosts }: EffectHosts, one: string, many: string, reason = ""): string[] {
+  if (count === 0) return [];
+  const names = [...hosts.map(({ display_name }) => printable(display_name)), ...(count > hosts.length ? ["..."] : [])];
+  const named = hosts.length === 0 ? "" : `: ${names.join(", ")}`;
+  return [`${plural(count, "host")} ${count === 1 ? one : many}${reason}${named}`];
 }

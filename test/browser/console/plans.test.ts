@@ -137,6 +137,27 @@ describe.skipIf(chromium === null)("plans in the console", () => {
       .waitFor();
   });
 
+  it("show who gets and who loses a label", async () => {
+    browser.app.clock.advance(120_000);
+    const page = await browser.open("/labels");
+    await page.getByRole("button", { name: "Create label" }).click();
+    const form = page.getByRole("dialog", { name: "Create label" });
+    await form.getByRole("textbox", { name: "Name" }).fill("Loaned");
+    await form.getByRole("combobox", { name: "Kind" }).selectOption({ label: "Manual: hosts that are named" });
+    await form.getByRole("textbox", { name: "Hosts" }).fill("ada-mac");
+    await form.getByRole("button", { name: "Plan", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Plan: Loaned" });
+    await dialog.getByText("1 host gets it").waitFor();
+    await dialog.getByRole("button", { name: "Apply" }).click();
+    await page.getByRole("region", { name: "Notices" }).getByText("The plan for Loaned is applied.").waitFor();
+    await page.getByRole("button", { name: "Edit Loaned" }).click();
+    const edit = page.getByRole("dialog", { name: "Edit Loaned" });
+    await edit.getByRole("textbox", { name: "Hosts" }).fill("win-1");
+    await edit.getByRole("button", { name: "Plan", exact: true }).click();
+    await dialog.getByText("1 host gets it").waitFor();
+    await dialog.getByText("1 host loses it").waitFor();
+  });
+
   const rowsAfter = async (page: Parameters<typeof rowsOf>[0], table: string) => {
     await page.getByRole("table", { name: table, exact: true }).waitFor();
     return rowsOf(page, table);

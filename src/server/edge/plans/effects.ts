@@ -85,7 +85,12 @@ class EffectCounting {
     const now = was ? reachOf(was, (label) => this.#sets.now(label)) : nothing;
     const later = is ? reachOf(is, (label) => this.#sets.later(label)) : nothing;
     return {
-      ...(await this.#figures(now, later, was !== null && is !== null && this.#isSameReach(was, is))),
+      ...(await this.#figures(now, later, {
+        isSameReach: was !== null && is !== null && this.#isSameReach(was, is),
+        // Hosts that stay in the labels do not notice that these are others.
+        isOtherwiseSame:
+          difference.fields.length > 0 && difference.fields.every(({ path }) => path.startsWith("labels_")),
+      })),
       cannot: is ? await this.#cannot(is) : [],
       not_computed: [
         ...(is && this.#isUncertain(is) ? [UNKNOWN_LABELS] : []),
@@ -103,12 +108,12 @@ class EffectCounting {
   async #figures(
     now: Predicate,
     later: Predicate,
-    isSameReach = false,
+    { isSameReach = false, isOtherwiseSame = false } = {},
   ): Promise<Pick<StoredEffect, "get" | "lose" | "change">> {
     return {
       get: isSameReach ? NONE : await this.#hosts(and(later, not(now))),
       lose: isSameReach ? NONE : await this.#hosts(and(now, not(later))),
-      change: await this.#hosts(isSameReach ? now : and(now, later)),
+      change: isOtherwiseSame ? NONE : await this.#hosts(isSameReach ? now : and(now, later)),
     };
   }
 

@@ -6,7 +6,10 @@ import { notifyDone } from "../../../frame/notices.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Form, TextAreaField, TextField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
+import { PlanButton } from "../../../parts/plans/plan-button.tsx";
 import { Read } from "../../../parts/read.tsx";
+import { may } from "../../../session.ts";
+import { planOfLabel } from "./label-plan.ts";
 import { PreviewLine } from "./label-preview.tsx";
 import { linesOf } from "./lines.ts";
 
@@ -55,12 +58,29 @@ function EditForm({ label, hosts, onClose }: EditFormProps): ReactElement {
     },
     onDone: (_, { name }) => {
       notifyDone(`${name} is saved.`);
-      onClose();
-      void outdate(labelsApi.list, labelsApi.summary, labelHostsApi.hosts);
+      changed();
     },
   });
+  const changed = () => {
+    onClose();
+    void outdate(labelsApi.list, labelsApi.summary, labelHostsApi.hosts);
+  };
   return (
-    <Form form={form} submit="Save" onCancel={onClose}>
+    <Form
+      form={form}
+      submit="Save"
+      beside={
+        may("labels:write_any", null) && (
+          <PlanButton
+            name={label.name}
+            change={() => planOfLabel(label, form.values, hosts)}
+            onApplied={changed}
+            onKept={onClose}
+          />
+        )
+      }
+      onCancel={onClose}
+    >
       <TextField form={form} name="name" label="Name" />
       <TextField form={form} name="description" label="Description" />
       {hosts !== null && (

@@ -6,6 +6,9 @@ import { notifyDone } from "../../../frame/notices.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Form, SelectField, TextAreaField, TextField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
+import { PlanButton } from "../../../parts/plans/plan-button.tsx";
+import { may } from "../../../session.ts";
+import { planOfNewLabel } from "./label-plan.ts";
 import { PreviewLine } from "./label-preview.tsx";
 import { linesOf } from "./lines.ts";
 
@@ -68,14 +71,31 @@ export function NewLabelDialog({ onClose }: { readonly onClose: () => void }): R
     },
     onDone: (_, { name }) => {
       notifyDone(`${name} is created.`);
-      onClose();
-      void outdate(labelsApi.list, labelsApi.summary);
+      changed();
     },
   });
+  const changed = () => {
+    onClose();
+    void outdate(labelsApi.list, labelsApi.summary);
+  };
   const { kind } = form.values;
   return (
     <Dialog title="Create label" onClose={onClose}>
-      <Form form={form} submit="Create label" onCancel={onClose}>
+      <Form
+        form={form}
+        submit="Create label"
+        beside={
+          may("labels:write_any", null) && (
+            <PlanButton
+              name={form.values.name}
+              change={() => planOfNewLabel(form.values)}
+              onApplied={changed}
+              onKept={onClose}
+            />
+          )
+        }
+        onCancel={onClose}
+      >
         <TextField form={form} name="name" label="Name" />
         <TextField form={form} name="description" label="Description" />
         <SelectField form={form} name="kind" label="Kind" options={kinds} />
