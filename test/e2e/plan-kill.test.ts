@@ -8,7 +8,7 @@ import { Door } from "../soak/support/door.ts";
 import { amount, killedEngines } from "../support/engines.ts";
 import { build } from "./support/svc.ts";
 
-const CHANGES = 200;
+const CHANGE_COUNT = 200;
 
 beforeAll(build);
 
@@ -24,7 +24,7 @@ it.each(killedEngines)(
         return reply?.json as T;
       };
       for (let cycle = 1; cycle <= amount(2, 6); cycle++) {
-        const changes = Array.from({ length: CHANGES }, (_, i) => ({
+        const changes = Array.from({ length: CHANGE_COUNT }, (_, i) => ({
           kind: "query",
           owner: null,
           name: `cycle ${cycle}, ${i}`,
@@ -40,7 +40,7 @@ it.each(killedEngines)(
         const after = (await called<{ plan: Plan }>("GET", `/plans/${plan.id}`)).plan;
         const { queries } = await called<{ queries: { name: string }[] }>("GET", "/queries");
         const made = queries.filter(({ name }) => name.startsWith(`cycle ${cycle},`)).length;
-        expect([after.state, made]).toEqual(made === 0 ? ["pending", 0] : ["applied", CHANGES]);
+        expect([after.state, made]).toEqual(made === 0 ? ["pending", 0] : ["applied", CHANGE_COUNT]);
         if (reply?.status === 200) expect(after.state).toBe("applied");
         // What was not done can be done afterwards.
         const again = (await called<{ plan: Plan }>("POST", `/plans/${plan.id}/apply`, {})).plan;

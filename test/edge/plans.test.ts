@@ -340,6 +340,9 @@ describe.each(bothEngines)("plans on %s", (engine) => {
     );
     expect(await dry.json()).toMatchObject({ plan: { changes: [{ action: "create", name: "P" }] } });
     expect(await plansOf(t)).toEqual([]);
+    const body = { changes: [set("policy", "P", { query: "SELECT 1" })] };
+    const tried = await Promise.all([1, 2, 3, 4].map(() => t.request("POST", "/plans", body, { "dry-run": "true" })));
+    expect(tried.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     const many = Array.from({ length: 30 }, (_, i) => set("query", `q${i}`, { query: "SELECT 1" }));
     const effects = (await planned(t, many)).changes.map(({ effect }) => effect === null);
     expect(effects.filter(Boolean)).toHaveLength(5);
@@ -377,6 +380,7 @@ describe.each(bothEngines)("plans on %s", (engine) => {
     expect(JSON.stringify(plan)).not.toMatch(/password-/);
     expect(JSON.stringify(await t.store.planContents.list({}))).toMatch(/second-password-77/);
     await apply(t, plan.id);
+    expect(JSON.stringify(await t.store.planContents.list({}))).not.toMatch(/password-77/);
     const kept = await planned(t, [set("config", "smtp_settings", { sender_address: "other@example.com" })]);
     expect(kept.changes[0]!.fields.map(({ path }) => path)).toEqual(["sender_address"]);
     await apply(t, kept.id);

@@ -121,14 +121,14 @@ export function PlanFile({ changes }: { readonly changes: Plan["changes"] }): Re
 /** To which of the user's pending plans the changes are added when they are saved for later. */
 function ExtendedPlan({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) {
   const { data } = useRead(plansApi.list, { query: { state: "pending", per_page: 50 } });
-  const own = (data?.plans ?? []).filter(({ created_by }) => created_by.id === session.data.user.id);
-  if (own.length === 0) return null;
+  const pendingPlans = (data?.plans ?? []).filter(({ created_by }) => created_by.id === session.data.user.id);
+  if (pendingPlans.length === 0) return null;
   return (
     <div className="field">
       <label htmlFor="extended-plan">Saved for later in</label>
       <select id="extended-plan" value={value} onChange={({ target }) => onChange(target.value)}>
         <option value="">a new plan</option>
-        {own.map(({ id, name }) => (
+        {pendingPlans.map(({ id, name }) => (
           <option key={id} value={id}>
             {`plan ${id}${name === "" ? "" : `: ${name}`}`}
           </option>

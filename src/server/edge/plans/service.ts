@@ -10,6 +10,7 @@ import { applyConfiguration } from "../configuration/apply.ts";
 import { asWriterOfSingleChanges } from "../configuration/planner.ts";
 import { checkAutomations, checkRights, readablePlans, teamIdsOf } from "./access.ts";
 import { contentOf, type PlanContent, planFor } from "./rows.ts";
+import type { StoredRequest } from "./stored.ts";
 import type { PlanRow } from "./tables.ts";
 import { planItem, planOnWire, stateOf } from "./view.ts";
 
@@ -74,8 +75,13 @@ async function markApplied(inside: Context, id: number): Promise<void> {
       applier_email: user.email,
     },
   });
+  const { request } = await contentOf(inside, id);
+  await store.planContents.update({ where: eq("id", id), set: { request: JSON.stringify(withoutTexts(request)) } });
   await recordActivity(inside, "applied_plan", aboutPlan(row));
 }
+
+/** Secrets are not kept for longer than they are needed. */
+const withoutTexts = ({ changes }: StoredRequest): StoredRequest => ({ changes });
 
 /** The position of a pin says nothing to those who apply a plan by its id. */
 function explained(error: unknown): unknown {

@@ -36,8 +36,10 @@ interface TrialResult {
 
 /** Runs the work in its own context: everything that it writes, sends, counts or caches is discarded. */
 export async function dryRun(ctx: Context, work: (inside: Context) => Promise<unknown>): Promise<TrialResult> {
-  if (running >= MAX_CONCURRENT) throw overloaded("too many dry runs are under way; try again");
-  running++;
+  // One within another uses the connection of that one.
+  const connections = ctx.dryRun === null ? 1 : 0;
+  if (running + connections > MAX_CONCURRENT) throw overloaded("too many dry runs are under way; try again");
+  running += connections;
   try {
     for (let tried = 1; ; tried++) {
       const attempt = await once(ctx, work);
@@ -45,7 +47,7 @@ export async function dryRun(ctx: Context, work: (inside: Context) => Promise<un
       attempt.outcome.catch(() => {});
     }
   } finally {
-    running--;
+    running -= connections;
   }
 }
 
