@@ -1,17 +1,16 @@
-import { type ReactElement, useMemo, useState } from "react";
-import { type Plan, type PlanItem, plansApi } from "../../../api/edge/plans.ts";
-import { client, useOutdate, useRead } from "../../api.ts";
+import { lazy, type ReactElement, Suspense, useMemo, useState } from "react";
+import { type PlanItem, plansApi } from "../../../api/edge/plans.ts";
+import { client, useOutdate } from "../../api.ts";
 import { notifyDone } from "../../frame/notices.tsx";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
 import type { ListDefinition } from "../../parts/list/definition.ts";
 import { List } from "../../parts/list/list-page.tsx";
-import { PlanChanges } from "../../parts/plans/plan-changes.tsx";
-import { PlanFile } from "../../parts/plans/plan-dialog.tsx";
-import { Read } from "../../parts/read.tsx";
 import { Time } from "../../parts/time.tsx";
 import { session } from "../../session.ts";
+import { summaryOf } from "./plan-summary.ts";
+
+const SavedPlanDialog = lazy(() => import("./saved-plan-dialog.tsx"));
 
 const tones: Readonly<Record<PlanItem["state"], Tone>> = { pending: "note", applied: "good", expired: "quiet" };
 
@@ -25,7 +24,11 @@ export function PlansTab(): ReactElement {
   return (
     <>
       <List definition={definition} />
-      {shown !== null && <SavedPlanDialog id={shown.id} name={nameOf(shown)} onClose={() => setShown(null)} />}
+      {shown !== null && (
+        <Suspense fallback={null}>
+          <SavedPlanDialog id={shown.id} name={nameOf(shown)} onClose={() => setShown(null)} />
+        </Suspense>
+      )}
       {deleted !== null && <DeletePlanDialog plan={deleted} onClose={() => setDeleted(null)} />}
     </>
   );
@@ -92,91 +95,6 @@ const plansOf = (
     </p>
   ),
 });
-
-const summaryOf = ({ create, update, delete: remove }: PlanItem["summary"]): string =>
-  [
-    ...(create > 0 ? [`${create} new`] : []),
-    ...(update > 0 ? [`${update} changed`] : []),
-    ...(remove > 0 ? [`${remove} deleted`] : []),
-  ].join(", ");
-
-interface SavedPlanDialogProps {
-  readonly id: number;
-  readonly name: string;
-  readonly onClose: () => void;
-}
-
-function SavedPlanDialog({ id, name, onClose }: SavedPlanDialogProps): ReactElement {
-  const reply = useRead(plansApi.get, { params: { id: String(id) } });
-  const [isApplying, setApplying] = useState(false);
-  const [isFileShown, setFileShown] = useState(false);
-  const plan = reply.data?.plan;
-  if (isApplying && plan !== undefined) return <ApplyPlanDialog plan={plan} name={name} onClose={onClose} />;
-  return (
-    <Dialog title={`Plan: ${name}`} isWide onClose={onClose}>
-      <Read from={reply} what="plan">
-        {({ plan: { changes, state, applied_by, applied_at, created_by, created_at, expires_at } }) => (
-          <>
-            <p>
-              {created_by.name} made it <Time value={created_at} />.{" "}
-              {applied_at === null ? (
-                <>
-                  {state === "expired" ? "It expired" : "It expires"} <Time value={expires_at} />.
-                </>
-              ) : (
-                <>
-                  {applied_by?.name} applied it <Time value={applied_at} />.
-                </>
-              )}
-            </p>
-            <PlanChanges changes={changes} />
-            {isFileShown && <PlanFile changes={changes} />}
-          </>
-        )}
-      </Read>
-      <div className="dialog-buttons">
-        <button type="button" className="plain" onClick={onClose}>
-          Cancel
-        </button>
-        {plan !== undefined && plan.changes.length > 0 && (
-          <button
-            type="button"
-            className="plain"
-            aria-expanded={isFileShown}
-            onClick={() => setFileShown(!isFileShown)}
-          >
-            As YAML
-          </button>
-        )}
-        {plan?.may_apply && (
-          <button type="button" aria-haspopup="dialog" onClick={() => setApplying(true)}>
-            Apply
-          </button>
-        )}
-      </div>
-    </Dialog>
-  );
-}
-
-interface ApplyPlanDialogProps {
-  readonly plan: Plan;
-  readonly name: string;
-  readonly onClose: () => void;
-}
-
-function ApplyPlanDialog({ plan, name, onClose }: ApplyPlanDialogProps): ReactElement {
-  const outdate = useOutdate();
-  const apply = async () => {
-    await client.call(plansApi.apply, { params: { id: String(plan.id) } });
-    notifyDone(`${name} is applied.`);
-    await outdate(plansApi.list, plansApi.get);
-  };
-  return (
-    <ConfirmDialog title={`Apply ${name}`} verb="Apply" isDangerous={false} onConfirm={apply} onClose={() => onClose()}>
-      <p>All of its changes are made, or none: {summaryOf(plan.summary)}.</p>
-    </ConfirmDialog>
-  );
-}
 
 function DeletePlanDialog({ plan, onClose }: { readonly plan: PlanItem; readonly onClose: () => void }): ReactElement {
   const outdate = useOutdate();

@@ -3,11 +3,10 @@ import { type Plan, type PlanChange, plansApi } from "../../../api/edge/plans.ts
 import { client, request, useOutdate, useRead } from "../../api.ts";
 import { notifyDone } from "../../frame/notices.tsx";
 import { session } from "../../session.ts";
-import { Copyable } from "../as-command.tsx";
 import { Dialog } from "../dialog.tsx";
 import { ErrorMessage } from "../error-message.tsx";
 import { PlanChanges } from "./plan-changes.tsx";
-import { fileOf } from "./plan-files.ts";
+import { PlanFile } from "./plan-file.tsx";
 
 export interface PlanDialogProps {
   /** What is planned: "Up". */
@@ -105,16 +104,6 @@ export default function PlanDialog({ name, changes, onApplied, onKept, onClose }
         )}
       </div>
     </Dialog>
-  );
-}
-
-export function PlanFile({ changes }: { readonly changes: Plan["changes"] }): ReactElement {
-  const { name, text, command } = fileOf(changes);
-  return (
-    <>
-      <Copyable label={name} text={text} />
-      <Copyable label="Command line" text={command} />
-    </>
   );
 }
 
