@@ -96,7 +96,7 @@ export function Combobox(props: ComboboxProps): ReactElement {
           setDismissed(false);
         }}
         onBlur={() => {
-          setFocused(false);
+          afterPress(() => setFocused(false));
           props.onBlur?.();
         }}
       />
@@ -120,4 +120,35 @@ export function Combobox(props: ComboboxProps): ReactElement {
       )}
     </div>
   );
+}
+
+let isPressed = false;
+for (const [type, value] of [
+  ["pointerdown", true],
+  ["pointerup", false],
+  ["pointercancel", false],
+] as const)
+  addEventListener(
+    type,
+    () => {
+      isPressed = value;
+    },
+    { capture: true },
+  );
+
+/**
+ * Runs it at once, or after the mouse button is released: a list that closed in between would move the button that is
+ * being pressed away from under the pointer.
+ */
+function afterPress(run: () => void): void {
+  if (!isPressed) {
+    run();
+    return;
+  }
+  const controller = new AbortController();
+  const end = () => {
+    controller.abort();
+    setTimeout(run);
+  };
+  for (const type of ["pointerup", "pointercancel"]) addEventListener(type, end, { signal: controller.signal });
 }

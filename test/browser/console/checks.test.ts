@@ -1,9 +1,10 @@
 // Policies and queries in the console.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { makeUser, PASSWORD } from "../../support/accounts.ts";
 import { findChromium } from "../../support/browser.ts";
 import { ConsoleBrowser, expectAccessible, listed, rowsOf } from "../../support/console.ts";
-import { makeHost, makePolicy, makeResults } from "../../support/make.ts";
+import { enter, tabTo } from "../../support/keyboard.ts";
+import { makeHost, makeLabel, makePolicy, makeResults, makeTeam } from "../../support/make.ts";
 
 const chromium = findChromium();
 const EVIL = `<img src=x onerror=alert(1)>"'</script>`;
@@ -21,6 +22,7 @@ describe.skipIf(chromium === null)("policies and queries in the console", () => 
     const { user } = await makeUser(t, "observer", { api_only: false });
     observer = { email: user.email, password: PASSWORD };
   }, 600_000);
+  beforeEach(() => browser.app.clock.advance(120_000));
   afterEach(() => browser.finish());
   afterAll(() => browser?.close());
 
@@ -69,6 +71,90 @@ describe.skipIf(chromium === null)("policies and queries in the console", () => 
     await page.getByText("No host has answered this way.").waitFor();
   });
 
+  it("a policy is made with the keyboard alone, and the hosts that fail it are seen", async () => {
+    const { app: t } = browser;
+    const page = await browser.open("/policies");
+    await listed(page, "1 policy");
+    await enter(page, page.getByRole("button", { name: "Create policy" }));
+    const dialog = page.getByRole("dialog", { name: "Create policy" });
+    await page.locator(".cm-content").waitFor();
+    await tabTo(page, dialog.getByRole("textbox", { name: "Name" }));
+    await page.keyboard.type("Firewall is on");
+    await tabTo(page, dialog.getByRole("textbox", { name: "SQL" }));
+    await page.keyboard.type("SELECT 1 FROM alf WHERE global_state >= 1 ");
+    await tabTo(page, dialog.getByRole("textbox", { name: "Resolution" }));
+    await page.keyboard.type("Turn it on.");
+    await enter(page, dialog.getByRole("button", { name: "Create policy" }));
+    await listed(page, "2 policies");
+    const policy = (await t.store.policies.list()).find(({ name }) => name === "Firewall is on")!;
+    const failing = await makeHost(t, { hostname: "ada-mac", platform: "darwin" });
+    const passing = await makeHost(t, { hostname: "bea-mac", platform: "darwin" });
+    await makeResults(t, failing.id, { failing: [policy] });
+    await makeResults(t, passing.id, { passing: [policy] });
+    await t.store.policies.update({
+      where: { op: "eq", column: "id", value: policy.id },
+      set: { failing_host_count: 1, passing_host_count: 1 },
+    });
+
+    await enter(page, page.getByRole("link", { name: "Firewall is on" }));
+    await page.getByRole("heading", { level: 1, name: "Firewall is on" }).waitFor();
+    const failed = page.getByRole("tab", { name: "Failing" });
+    await tabTo(page, failed);
+    await expect
+      .poll(async () => (await rowsOf(page, "Hosts").catch(() => [])).map(([name]) => name))
+      .toEqual(["ada-mac"]);
+    await page.keyboard.press("ArrowRight");
+    await expect
+      .poll(async () => (await rowsOf(page, "Hosts").catch(() => [])).map(([name]) => name))
+      .toEqual(["bea-mac"]);
+    await page.keyboard.press("ArrowLeft");
+    await enter(page, page.getByRole("link", { name: "ada-mac" }));
+    await page.getByRole("heading", { level: 1, name: "ada-mac" }).waitFor();
+    await t.store.policies.delete({ op: "eq", column: "id", value: policy.id });
+  });
+
+  it("a policy of a team gets labels, a script to run and other automations", async () => {
+    const { app: t } = browser;
+    const team = await makeTeam(t, "Engineering");
+    await makeLabel(t, "Loaned");
+    const body = new FormData();
+    body.set("team_id", String(team.id));
+    body.set("script", new File(["echo fix"], "fix.sh"));
+    const { script_id } = (await (await t.post("/scripts", body)).json()) as { script_id: number };
+    const page = await browser.open(`/policies?team_id=${team.id}`);
+    await page.getByRole("button", { name: "Create policy" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create policy" });
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Fixed");
+    await page.locator(".cm-content").click();
+    await page.keyboard.type("SELECT 1 FROM uptime ");
+    await dialog.getByRole("combobox", { name: "Hosts" }).selectOption("Hosts with none of these labels");
+    await dialog.getByRole("checkbox", { name: "Loaned" }).check();
+    await dialog.getByRole("combobox", { name: "Run script" }).selectOption("fix.sh");
+    await dialog.getByRole("checkbox", { name: "Create a calendar event for its user" }).check();
+    await dialog.getByRole("checkbox", { name: "At each failing answer, not only when it begins to fail" }).check();
+    await expectAccessible(page, "the dialog of a team's policy");
+    await dialog.getByRole("button", { name: "Create policy" }).click();
+    await page.getByRole("link", { name: "Fixed" }).click();
+    const about = page.getByRole("region", { name: "About" });
+    await about.getByText("run fix.sh, calendar event").waitFor();
+    await about.getByText(/none of.*Loaned/).waitFor();
+    const policy = (await t.store.policies.list()).find(({ name }) => name === "Fixed")!;
+    expect(policy).toMatchObject({ script_id, calendar_events_enabled: true, continuous_automations_enabled: true });
+
+    await page.getByRole("button", { name: "Edit" }).click();
+    const editing = page.getByRole("dialog", { name: "Edit Fixed" });
+    await expect.poll(() => editing.getByRole("combobox", { name: "Run script" }).inputValue()).toBe(String(script_id));
+    await editing.getByRole("combobox", { name: "Run script" }).selectOption("nothing");
+    await editing.getByRole("combobox", { name: "Hosts" }).selectOption("All hosts");
+    await editing.getByRole("button", { name: "Save" }).click();
+    await editing.waitFor({ state: "detached" });
+    const reply = await t.get(`/teams/${team.id}/policies/${policy.id}`);
+    const { policy: saved } = (await reply.json()) as { policy: object };
+    expect(saved).not.toHaveProperty("run_script");
+    expect(saved).toMatchObject({ calendar_events_enabled: true });
+    expect(saved).not.toHaveProperty("labels_exclude_any");
+  });
+
   it("a query is saved, copied and deleted", async () => {
     const page = await browser.open("/queries");
     await page.getByRole("button", { name: "Create query" }).click();
@@ -80,12 +166,18 @@ describe.skipIf(chromium === null)("policies and queries in the console", () => 
     for (const key of ["Escape", "Escape"]) await page.keyboard.press(key);
     await dialog.getByRole("button", { name: "Keep editing" }).click();
     await dialog.getByRole("spinbutton", { name: "Runs every (seconds)" }).fill("3600");
+    await dialog.getByRole("combobox", { name: "Hosts" }).selectOption("Hosts with any of these labels");
+    await dialog.getByRole("checkbox", { name: "Loaned" }).check();
     await expectAccessible(page, "the dialog of a query");
     await dialog.getByRole("button", { name: "Create query" }).click();
     await listed(page, "1 query");
     expect((await rowsOf(page, "Queries"))[0]!.slice(0, 2)).toEqual([EVIL, "1 hour"]);
     await page.getByRole("link", { name: EVIL }).click();
     await page.getByText("No host has sent results yet.").waitFor();
+    await page
+      .getByRole("region", { name: "About" })
+      .getByText(/any of.*Loaned/)
+      .waitFor();
     await expectAccessible(page, "a query");
     await page.getByRole("button", { name: "Copy" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Create query" }).click();

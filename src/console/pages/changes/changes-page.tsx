@@ -1,9 +1,8 @@
 import type { ReactElement } from "react";
 import { Page } from "../../frame/page.tsx";
 import { UrlTabs } from "../../parts/url-tabs.tsx";
-import { isPremium, may, maySomewhere } from "../../session.ts";
+import { isPremium, maySomewhere } from "../../session.ts";
 import { ApprovalsTab } from "./approvals-tab.tsx";
-import { BatchesTab } from "./batches-tab.tsx";
 import { OperationsTab } from "./operations-tab.tsx";
 import { PlansTab } from "./plans-tab.tsx";
 import { TasksTab } from "./tasks-tab.tsx";
@@ -21,9 +20,6 @@ export default function ChangesPage(): ReactElement {
             : []),
           { id: "plans", name: "Plans", content: () => <PlansTab /> },
           { id: "tasks", name: "Tasks", content: () => <TasksTab /> },
-          ...(may("scripts:read", null)
-            ? [{ id: "batches", name: "Script batches", content: () => <BatchesTab /> }]
-            : []),
         ]}
       />
     </Page>

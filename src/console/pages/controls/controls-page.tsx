@@ -33,6 +33,30 @@ const tabs: readonly ControlsTab[] = [
     Content: lazy(() => import("../settings/os-settings/os-updates-tab.tsx")),
   },
   {
+    id: "setup-experience",
+    name: "Setup experience",
+    action: "setup:read",
+    Content: lazy(() => import("../delivery/setup-experience/setup-tab.tsx")),
+  },
+  {
+    id: "scripts",
+    name: "Scripts",
+    action: "scripts:read",
+    Content: lazy(() => import("../delivery/scripts/scripts-tab.tsx")),
+  },
+  {
+    id: "batches",
+    name: "Batches",
+    action: "scripts:read",
+    Content: lazy(() => import("../delivery/script-batches/batches-tab.tsx")),
+  },
+  {
+    id: "variables",
+    name: "Variables",
+    action: "variables:read",
+    Content: lazy(() => import("../settings/variables/variables-tab.tsx")),
+  },
+  {
     id: "certificates",
     name: "Certificates",
     action: "certificates:read",

@@ -60,6 +60,13 @@ export interface SelectionAction<Row> {
   readonly disabled?: string | undefined;
 }
 
+/** What a list does with selected rows, if all rows that match cannot be selected in it. */
+export const onRows =
+  <Row>(act: (rows: readonly Row[]) => void) =>
+  (selection: Selection<Row>): void => {
+    if (selection.kind === "rows") act(selection.rows);
+  };
+
 export interface ListDefinition<E extends AnyEndpoint, Row> {
   /** The heading of the page and the name of the table: "Hosts". */
   readonly name: string;

@@ -3,7 +3,7 @@ import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { SQLite, sql } from "@codemirror/lang-sql";
 import { bracketMatching, syntaxHighlighting } from "@codemirror/language";
 import { Compartment, EditorState } from "@codemirror/state";
-import { EditorView, keymap, placeholder } from "@codemirror/view";
+import { EditorView, keymap, placeholder as placeholderOf } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import { type ReactElement, useEffect, useRef } from "react";
 import { agentTablesApi } from "../../../api/checks/agent-tables.ts";
@@ -11,6 +11,7 @@ import { useRead } from "../../api.ts";
 
 interface SqlEditorProps {
   readonly labelledBy: string;
+  readonly placeholder: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly onBlur: () => void;
@@ -27,6 +28,7 @@ const DAY_MS = 86_400_000;
  */
 export default function SqlEditor({
   labelledBy,
+  placeholder,
   value,
   onChange,
   onBlur,
@@ -44,7 +46,10 @@ export default function SqlEditor({
   useEffect(() => {
     const editor = new EditorView({
       parent: place.current!,
-      state: EditorState.create({ doc: value, extensions: extensions(labelledBy, language.current, handlers) }),
+      state: EditorState.create({
+        doc: value,
+        extensions: extensions({ labelledBy, placeholder }, language.current, handlers),
+      }),
     });
     view.current = editor;
     if (isFocused) {
@@ -75,7 +80,7 @@ export default function SqlEditor({
 }
 
 function extensions(
-  labelledBy: string,
+  { labelledBy, placeholder }: Pick<SqlEditorProps, "labelledBy" | "placeholder">,
   language: Compartment,
   handlers: { readonly current: Pick<SqlEditorProps, "onChange" | "onBlur"> },
 ) {
@@ -94,7 +99,7 @@ function extensions(
     autocompletion(),
     syntaxHighlighting(classHighlighter),
     keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
-    placeholder("SELECT 1 FROM disk_encryption WHERE encrypted = 1"),
+    placeholderOf(placeholder),
     language.of(sql({ dialect: SQLite })),
   ];
 }

@@ -7,10 +7,12 @@ interface SqlFieldProps<V extends FormValues> {
   readonly form: Form<V>;
   readonly name: keyof V & string;
   readonly hint?: string;
+  /** An example, shown while nothing is typed. */
+  readonly placeholder: string;
 }
 
 /** SQL with the tables of the agents beside it. Until the editor is loaded, and without it, a plain text field. */
-export function SqlField<V extends FormValues>({ form, name, hint }: SqlFieldProps<V>): ReactElement {
+export function SqlField<V extends FormValues>({ form, name, hint, placeholder }: SqlFieldProps<V>): ReactElement {
   const id = useId();
   /** Whether the user is already typing when the editor is loaded. */
   const isFocused = useRef(false);
@@ -26,6 +28,7 @@ export function SqlField<V extends FormValues>({ form, name, hint }: SqlFieldPro
             aria-labelledby={`${id}-label`}
             rows={6}
             spellCheck={false}
+            placeholder={placeholder}
             value={value}
             onChange={({ target }) => set(target.value)}
             onFocus={() => {
@@ -39,6 +42,7 @@ export function SqlField<V extends FormValues>({ form, name, hint }: SqlFieldPro
       >
         <SqlEditor
           labelledBy={`${id}-label`}
+          placeholder={placeholder}
           value={value}
           onChange={set}
           onBlur={() => form.leave(name)}

@@ -1,15 +1,16 @@
-import { type ReactElement, useMemo, useState } from "react";
+import { lazy, type ReactElement, Suspense, useMemo, useState } from "react";
 import { type Policy, policiesApi } from "../../../../api/checks/policies.ts";
 import { reportsApi } from "../../../../api/edge/reports.ts";
 import type { AnyEndpoint } from "../../../../api/endpoint.ts";
-import type { ListDefinition, Selection } from "../../../parts/list/definition.ts";
+import { type ListDefinition, onRows } from "../../../parts/list/definition.ts";
 import { ListPage } from "../../../parts/list/list-page.tsx";
 import { may } from "../../../session.ts";
 import { useTeamId } from "../../../url.ts";
 import { policyColumns } from "./columns.tsx";
 import { DeletePoliciesDialog } from "./delete-policies-dialog.tsx";
-import { PolicyDialog } from "./policy-dialog.tsx";
 import { policyHref } from "./policy-href.ts";
+
+const PolicyDialog = lazy(() => import("./policy-dialog.tsx"));
 
 type PolicyList = ListDefinition<AnyEndpoint, Policy>;
 
@@ -22,9 +23,7 @@ export default function PoliciesPage(): ReactElement {
   const definition = useMemo<PolicyList>(
     () => ({
       ...(teamId === null ? globalPolicies : policiesOfTeam(teamId)),
-      actions: mayWrite
-        ? [{ name: "Delete", isDangerous: true, onSelect: (selection) => setDeleting(rowsIn(selection)) }]
-        : [],
+      actions: mayWrite ? [{ name: "Delete", isDangerous: true, onSelect: onRows(setDeleting) }] : [],
     }),
     [teamId, mayWrite],
   );
@@ -36,13 +35,13 @@ export default function PoliciesPage(): ReactElement {
   return (
     <>
       <ListPage definition={definition} actions={mayWrite && create} />
-      {isCreating && <PolicyDialog policy={null} teamId={teamId} onClose={() => setCreating(false)} />}
+      <Suspense>
+        {isCreating && <PolicyDialog policy={null} teamId={teamId} onClose={() => setCreating(false)} />}
+      </Suspense>
       {deleting !== null && <DeletePoliciesDialog policies={deleting} onClose={() => setDeleting(null)} />}
     </>
   );
 }
-
-const rowsIn = (selection: Selection<Policy>): readonly Policy[] => (selection.kind === "rows" ? selection.rows : []);
 
 const shared = {
   name: "Policies",

@@ -1,40 +1,35 @@
-import type { ReactElement } from "react";
+import { type ReactElement, useState } from "react";
 import { type Policy, policiesApi } from "../../../../api/checks/policies.ts";
 import { client, useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { CheckField, Form, TextAreaField, TextField } from "../../../parts/form/form.tsx";
+import { LabelScopeField } from "../../../parts/form/label-scope-field.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
 import { PlanButton } from "../../../parts/plans/plan-button.tsx";
 import { SqlField } from "../../../parts/sql/sql-field.tsx";
 import { isPremium } from "../../../session.ts";
+import { AutomationFields } from "./automation-fields.tsx";
 import { planOfPolicy } from "./policy-plan.ts";
+import { bodyOf, hasNewAutomation, isPatch, type PolicyValues, valuesOf } from "./policy-values.ts";
 
 interface PolicyDialogProps {
   /** Null: a new one. */
   readonly policy: Policy | null;
-  /** The team of a new policy. Null: it is global. */
+  /** The team of the policy. Null: it is global. */
   readonly teamId: number | null;
   readonly onClose: () => void;
 }
 
-const valuesOf = (policy: Policy | null) => ({
-  name: policy?.name ?? "",
-  description: policy?.description ?? "",
-  query: policy?.query ?? "",
-  resolution: policy?.resolution ?? "",
-  platform: policy?.platform ?? "",
-  critical: policy?.critical ?? false,
-});
-type Values = ReturnType<typeof valuesOf>;
+const PLACEHOLDER = "SELECT 1 FROM disk_encryption WHERE encrypted = 1";
 
 /** Creates a policy, or changes one. */
-export function PolicyDialog({ policy, teamId, onClose }: PolicyDialogProps): ReactElement {
+export default function PolicyDialog({ policy, teamId, onClose }: PolicyDialogProps): ReactElement {
   const outdate = useOutdate();
+  const [initial] = useState(() => valuesOf(policy));
   const form = useForm({
-    initial: valuesOf(policy),
-    send: ({ critical, ...values }: Values, options) =>
-      save(policy, teamId, isPremium() ? { ...values, critical } : values, options),
+    initial,
+    send: (values: PolicyValues, options) => save(policy, teamId, bodyOf(values, policy, teamId), options),
     onDone: (_, { name }) => {
       notifyDone(policy === null ? `The policy ${name} is created.` : `The policy ${name} is saved.`);
       changed();
@@ -51,8 +46,8 @@ export function PolicyDialog({ policy, teamId, onClose }: PolicyDialogProps): Re
     );
     onClose();
   };
-  const plan = () => planOfPolicy(policy, teamId, form.values, valuesOf(policy));
-  const hasOtherSql = policy !== null && form.values.query !== policy.query;
+  const plan = () =>
+    planOfPolicy(policy, teamId, bodyOf(form.values, policy, teamId), bodyOf(initial, policy, teamId));
   return (
     <Dialog
       title={policy === null ? "Create policy" : `Edit ${policy.name}`}
@@ -68,9 +63,15 @@ export function PolicyDialog({ policy, teamId, onClose }: PolicyDialogProps): Re
       >
         <TextField form={form} name="name" label="Name" />
         <TextField form={form} name="description" label="Description" />
-        <SqlField form={form} name="query" hint="A host passes if the query returns at least one row." />
-        {hasOtherSql && (
-          <p className="message note">The results of all hosts are deleted, because they answered another query.</p>
+        {isPatch(policy) ? (
+          <p className="hint">Its query and platform follow from the app {policy?.svc_maintained_app_slug}.</p>
+        ) : (
+          <SqlField
+            form={form}
+            name="query"
+            placeholder={PLACEHOLDER}
+            hint="A host passes if the query returns at least one row."
+          />
         )}
         <TextAreaField
           form={form}
@@ -79,22 +80,43 @@ export function PolicyDialog({ policy, teamId, onClose }: PolicyDialogProps): Re
           rows={2}
           hint="What the user of a failing host can do about it."
         />
-        <TextField
-          form={form}
-          name="platform"
-          label="Platforms"
-          hint="darwin, windows, linux, chrome, separated by commas; empty: all."
-        />
+        {!isPatch(policy) && (
+          <TextField
+            form={form}
+            name="platform"
+            label="Platforms"
+            hint="darwin, windows, linux, chrome, separated by commas; empty: all."
+          />
+        )}
+        {isPremium() && <LabelScopeField form={form} />}
         {isPremium() && <CheckField form={form} name="critical" label="Critical" />}
+        <AutomationFields form={form} teamId={teamId} isPatch={isPatch(policy)} />
+        {policy !== null && <ResultsNote values={form.values} before={initial} />}
       </Form>
     </Dialog>
   );
 }
 
+interface ResultsNoteProps {
+  readonly values: PolicyValues;
+  readonly before: PolicyValues;
+}
+
+/** Says that hosts answer again, if they do. */
+function ResultsNote({ values, before }: ResultsNoteProps): ReactElement | null {
+  const isOther = values.query !== before.query || values.platform.trim() !== before.platform;
+  const text = isOther
+    ? "The results of all hosts are deleted, because they answered another query."
+    : hasNewAutomation(values, before)
+      ? "The results of all hosts are deleted, so that hosts that fail already get the new automation too."
+      : null;
+  return text === null ? null : <p className="message note">{text}</p>;
+}
+
 function save(
   policy: Policy | null,
   teamId: number | null,
-  body: Partial<Values>,
+  body: ReturnType<typeof bodyOf>,
   options: { readonly dryRun?: boolean },
 ): Promise<{ policy: Policy }> {
   if (policy === null)

@@ -1,4 +1,4 @@
-import { type ReactElement, useState } from "react";
+import { lazy, type ReactElement, Suspense, useState } from "react";
 import { useParams } from "wouter";
 import { type Policy, policiesApi } from "../../../../api/checks/policies.ts";
 import { client, request, useOutdate, useRead } from "../../../api.ts";
@@ -15,8 +15,9 @@ import { may } from "../../../session.ts";
 import { useGo, useUrl } from "../../../url.ts";
 import { automationsOf } from "./columns.tsx";
 import { DeletePoliciesDialog } from "./delete-policies-dialog.tsx";
-import { PolicyDialog } from "./policy-dialog.tsx";
 import { PolicyHosts } from "./policy-hosts.tsx";
+
+const PolicyDialog = lazy(() => import("./policy-dialog.tsx"));
 
 const breadcrumb = [{ name: "Policies", href: "/policies" }];
 
@@ -82,7 +83,9 @@ function Actions({ policy }: { readonly policy: Policy }): ReactElement {
           </button>
         </>
       )}
-      {dialog === "edit" && <PolicyDialog policy={policy} teamId={policy.team_id} onClose={() => setDialog(null)} />}
+      <Suspense>
+        {dialog === "edit" && <PolicyDialog policy={policy} teamId={policy.team_id} onClose={() => setDialog(null)} />}
+      </Suspense>
       {dialog === "delete" && (
         <DeletePoliciesDialog
           policies={[policy]}

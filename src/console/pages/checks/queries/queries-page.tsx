@@ -1,16 +1,17 @@
-import { type ReactElement, useMemo, useState } from "react";
+import { lazy, type ReactElement, Suspense, useMemo, useState } from "react";
 import { type Query, queriesApi } from "../../../../api/checks/queries.ts";
 import { reportsApi } from "../../../../api/edge/reports.ts";
 import { Badge } from "../../../parts/badge.tsx";
 import { formatted } from "../../../parts/counted.ts";
 import { duration } from "../../../parts/duration.ts";
-import type { Column, ListDefinition } from "../../../parts/list/definition.ts";
+import { type Column, type ListDefinition, onRows } from "../../../parts/list/definition.ts";
 import { ListPage } from "../../../parts/list/list-page.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { isPremium, may } from "../../../session.ts";
 import { useTeamId } from "../../../url.ts";
 import { DeleteQueriesDialog } from "./delete-queries-dialog.tsx";
-import { QueryDialog } from "./query-dialog.tsx";
+
+const QueryDialog = lazy(() => import("./query-dialog.tsx"));
 
 type QueryList = ListDefinition<typeof queriesApi.list, Query>;
 
@@ -29,7 +30,7 @@ export default function QueriesPage(): ReactElement {
             {
               name: "Delete",
               isDangerous: true,
-              onSelect: (selection) => setDeleting(selection.kind === "rows" ? selection.rows : []),
+              onSelect: onRows(setDeleting),
             },
           ]
         : [],
@@ -44,7 +45,9 @@ export default function QueriesPage(): ReactElement {
   return (
     <>
       <ListPage definition={definition} actions={mayWrite && create} />
-      {isCreating && <QueryDialog query={null} teamId={teamId} onClose={() => setCreating(false)} />}
+      <Suspense>
+        {isCreating && <QueryDialog query={null} teamId={teamId} onClose={() => setCreating(false)} />}
+      </Suspense>
       {deleting !== null && <DeleteQueriesDialog queries={deleting} onClose={() => setDeleting(null)} />}
     </>
   );

@@ -5,9 +5,12 @@ import { client, useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { CheckField, Form, SelectField, TextField } from "../../../parts/form/form.tsx";
+import { labelScopeOf } from "../../../parts/form/label-scope.ts";
+import { LabelScopeField } from "../../../parts/form/label-scope-field.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
 import { CANNOT_RENAME, changedFields, ownerOf, PlanButton } from "../../../parts/plans/plan-button.tsx";
 import { SqlField } from "../../../parts/sql/sql-field.tsx";
+import { isPremium } from "../../../session.ts";
 
 interface QueryDialogProps {
   /** Null: a new one. */
@@ -32,22 +35,36 @@ const valuesOf = (query: Template) => ({
   automations_enabled: query.automations_enabled ?? false,
   observer_can_run: query.observer_can_run ?? false,
   discard_data: query.discard_data ?? false,
+  ...labelScopeOf(query),
 });
 type Values = ReturnType<typeof valuesOf>;
 
+/** Queries have no labels that exclude hosts. */
+const rules = ["labels_include_any", "labels_include_all"] as const;
+
+function bodyOf({ labels_include_any, labels_include_all, labels_exclude_any: _, ...values }: Values) {
+  if (!isPremium()) return values;
+  return {
+    ...values,
+    labels_include_any: [...(labels_include_any ?? [])],
+    labels_include_all: [...(labels_include_all ?? [])],
+  };
+}
+
 /** Saves a query, or changes one. */
-export function QueryDialog({ query, teamId, template, onClose }: QueryDialogProps): ReactElement {
+export default function QueryDialog({ query, teamId, template, onClose }: QueryDialogProps): ReactElement {
   const outdate = useOutdate();
   const form = useForm({
     initial: valuesOf(query ?? template ?? {}),
-    send: (body: Values, options) =>
-      query === null
-        ? client.call(
-            queriesApi.create,
-            { body: { ...body, ...(teamId === null ? {} : { team_id: teamId }) } },
-            options,
-          )
-        : client.call(queriesApi.modify, { params: { id: query.id }, body }, options),
+    send: (values: Values, options) => {
+      const body = bodyOf(values);
+      if (query !== null) return client.call(queriesApi.modify, { params: { id: query.id }, body }, options);
+      return client.call(
+        queriesApi.create,
+        { body: { ...body, ...(teamId === null ? {} : { team_id: teamId }) } },
+        options,
+      );
+    },
     onDone: (_, { name }) => {
       notifyDone(`The query ${name} is saved.`);
       changed();
@@ -58,9 +75,9 @@ export function QueryDialog({ query, teamId, template, onClose }: QueryDialogPro
     onClose();
   };
   const plan = (): PlanChange | string => {
-    const { name, ...fields } = form.values;
+    const { name, ...fields } = bodyOf(form.values);
     if (query !== null && name !== query.name) return CANNOT_RENAME;
-    const value = changedFields(fields, query && valuesOf(query));
+    const value = changedFields(fields, query && bodyOf(valuesOf(query)));
     return { kind: "query", owner: ownerOf(query === null ? teamId : query.team_id), name, action: "set", value };
   };
   const hasOtherSql = query !== null && form.values.query !== query.query;
@@ -79,7 +96,7 @@ export function QueryDialog({ query, teamId, template, onClose }: QueryDialogPro
       >
         <TextField form={form} name="name" label="Name" />
         <TextField form={form} name="description" label="Description" />
-        <SqlField form={form} name="query" />
+        <SqlField form={form} name="query" placeholder="SELECT name, version FROM os_version" />
         {hasOtherSql && <p className="message note">Its report is deleted, because it answers another query.</p>}
         <div className="grid">
           <TextField form={form} name="interval" label="Runs every (seconds)" type="number" hint="0: not scheduled" />
@@ -96,6 +113,7 @@ export function QueryDialog({ query, teamId, template, onClose }: QueryDialogPro
             ]}
           />
         </div>
+        {isPremium() && <LabelScopeField form={form} rules={rules} />}
         <CheckField form={form} name="automations_enabled" label="Write results to the log destination" />
         <CheckField form={form} name="observer_can_run" label="Observers may run it as a live query" />
         <CheckField form={form} name="discard_data" label="Store no report" />

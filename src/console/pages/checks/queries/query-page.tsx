@@ -1,4 +1,4 @@
-import { type ReactElement, useState } from "react";
+import { lazy, type ReactElement, Suspense, useState } from "react";
 import { useParams } from "wouter";
 import { type Query, queriesApi } from "../../../../api/checks/queries.ts";
 import { useRead } from "../../../api.ts";
@@ -8,14 +8,16 @@ import { AsCommand, quoted } from "../../../parts/as-command.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { duration } from "../../../parts/duration.ts";
 import { Facts } from "../../../parts/facts.tsx";
+import { scopeText } from "../../../parts/label-scope/scope.ts";
 import { Read } from "../../../parts/read.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { consolePaths } from "../../../routes.ts";
 import { may } from "../../../session.ts";
 import { useGo } from "../../../url.ts";
 import { DeleteQueriesDialog } from "./delete-queries-dialog.tsx";
-import { QueryDialog } from "./query-dialog.tsx";
 import { QueryReport } from "./query-report.tsx";
+
+const QueryDialog = lazy(() => import("./query-dialog.tsx"));
 
 const breadcrumb = [{ name: "Queries", href: "/queries" }];
 
@@ -66,15 +68,17 @@ function Actions({ query }: { readonly query: Query }): ReactElement {
           Run
         </PageLink>
       )}
-      {dialog === "edit" && <QueryDialog query={query} teamId={query.team_id} onClose={() => setDialog(null)} />}
-      {dialog === "copy" && (
-        <QueryDialog
-          query={null}
-          teamId={query.team_id}
-          template={{ ...query, name: `${query.name} (copy)` }}
-          onClose={() => setDialog(null)}
-        />
-      )}
+      <Suspense>
+        {dialog === "edit" && <QueryDialog query={query} teamId={query.team_id} onClose={() => setDialog(null)} />}
+        {dialog === "copy" && (
+          <QueryDialog
+            query={null}
+            teamId={query.team_id}
+            template={{ ...query, name: `${query.name} (copy)` }}
+            onClose={() => setDialog(null)}
+          />
+        )}
+      </Suspense>
       {dialog === "delete" && (
         <DeleteQueriesDialog
           queries={[query]}
@@ -99,6 +103,7 @@ function About({ query }: { readonly query: Query }): ReactElement {
             ["Description", query.description],
             ["Runs every", query.interval === 0 ? "not scheduled" : duration(query.interval)],
             ["Platforms", query.platform || "all"],
+            ["Labels", scopeText(query)],
             ["Logging", query.logging.replaceAll("_", " ")],
             ["Log destination", query.automations_enabled ? "on" : "off"],
             ["Observers", query.observer_can_run ? "may run it" : "may not run it"],

@@ -1,16 +1,14 @@
-import { type ReactElement, useMemo, useState } from "react";
+import { type ReactElement, useMemo } from "react";
 import { type HostScript, scriptsApi } from "../../../../api/delivery/scripts.ts";
 import type { Host } from "../../../../api/hosts/host.ts";
-import { client, request, useOutdate, useRead } from "../../../api.ts";
+import { client, request, useOutdate } from "../../../api.ts";
 import { notifyDone, notifyFailed } from "../../../frame/notices.tsx";
 import { Badge } from "../../../parts/badge.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
-import { Facts } from "../../../parts/facts.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { List } from "../../../parts/list/list-page.tsx";
-import { Read } from "../../../parts/read.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";
+import { OutputButton } from "../../delivery/scripts/output-dialog.tsx";
 
 /** The scripts that can run on the host, with their last results. */
 export function ScriptsTab({ host }: { readonly host: Host }): ReactElement {
@@ -65,7 +63,9 @@ function scriptsOf(
         id: "output",
         name: "Output",
         cell: (script) =>
-          script.last_execution !== null && <Output name={script.name} id={script.last_execution.execution_id} />,
+          script.last_execution !== null && (
+            <OutputButton name={script.name} executionId={script.last_execution.execution_id} />
+          ),
       },
       {
         id: "action",
@@ -87,49 +87,4 @@ function scriptsOf(
     command: `hosts scripts ${host.display_name}`,
     empty: <p>No saved script can run on this host.</p>,
   };
-}
-
-function Output({ name, id }: { readonly name: string; readonly id: string }): ReactElement {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <button
-        type="button"
-        className="plain small"
-        aria-label={`Show the output of ${name}`}
-        onClick={() => setOpen(true)}
-      >
-        Show
-      </button>
-      {isOpen && <OutputDialog name={name} id={id} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
-
-interface OutputDialogProps {
-  readonly name: string;
-  readonly id: string;
-  readonly onClose: () => void;
-}
-
-function OutputDialog({ name, id, onClose }: OutputDialogProps): ReactElement {
-  const reply = useRead(scriptsApi.result, { params: { execution_id: id } }, { isLive: true });
-  return (
-    <Dialog title={`Output of ${name}`} isWide onClose={onClose}>
-      <Read from={reply} what="output">
-        {({ exit_code, runtime, message, output }) => (
-          <>
-            <Facts
-              facts={[
-                ["Exit code", exit_code === null ? "waiting for the host" : String(exit_code)],
-                ["Run time", `${runtime} s`],
-                ["Message", message],
-              ]}
-            />
-            <pre>{output}</pre>
-          </>
-        )}
-      </Read>
-    </Dialog>
-  );
 }

@@ -6,6 +6,7 @@ import { notifyDone } from "../../../frame/notices.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Read } from "../../../parts/read.tsx";
+import { batchHref } from "../../delivery/script-batches/batch-href.ts";
 import type { FrozenSelection } from "./frozen-selection.ts";
 import { FirstHosts, type Guard, nameOfSelection } from "./selected-hosts.tsx";
 
@@ -61,9 +62,9 @@ function RunForm({ frozen, guard, title, scripts, onClose }: RunFormProps): Reac
         ...("ids" in target ? { host_ids: target.ids } : { filters: target.filters }),
         ...(time === "" ? {} : { not_before: new Date(time).toISOString() }),
       };
-      await client.call(scriptBatchesApi.create, { body }, { headers });
-      notifyDone(`${script.name}: the run is on the page Changes, with its results.`, {
-        link: { text: "Script batches", href: "/changes?tab=batches" },
+      const reply = await client.call(scriptBatchesApi.create, { body }, { headers });
+      notifyDone(`${script.name}: the run is on the page Controls, with its results.`, {
+        link: { text: "Batch", href: batchHref(reply.batch_execution_id) },
       });
       await outdate(scriptBatchesApi.list);
     });

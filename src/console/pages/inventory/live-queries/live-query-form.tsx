@@ -46,7 +46,11 @@ export function LiveQueryForm({ sql, query }: LiveQueryFormProps): ReactElement 
   });
   return (
     <Form form={form} submit="Run">
-      {query === null ? <SqlField form={form} name="query" /> : <SavedSql query={query} />}
+      {query === null ? (
+        <SqlField form={form} name="query" placeholder="SELECT name, version FROM os_version" />
+      ) : (
+        <SavedSql query={query} />
+      )}
       <div className="toolbar">
         <SavedQueryPicker />
         <AsCommand

@@ -1,4 +1,4 @@
-import { type ReactElement, useEffect, useState } from "react";
+import { lazy, type ReactElement, Suspense, useEffect, useState } from "react";
 import { useParams } from "wouter";
 import { queriesApi } from "../../../../api/checks/queries.ts";
 import { type LiveQuery, liveQueriesApi } from "../../../../api/inventory/live-queries.ts";
@@ -13,11 +13,12 @@ import { Read } from "../../../parts/read.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may, maySomewhere } from "../../../session.ts";
 import { useTeamId } from "../../../url.ts";
-import { QueryDialog } from "../../checks/queries/query-dialog.tsx";
 import { LiveOutput } from "./live-output.tsx";
 import { OutcomeBar } from "./outcome-bar.tsx";
 import { useLiveResults } from "./use-live-results.ts";
 import "./live-queries.css";
+
+const QueryDialog = lazy(() => import("../../checks/queries/query-dialog.tsx"));
 
 const breadcrumb = [{ name: "Queries", href: "/queries" }];
 
@@ -86,14 +87,16 @@ function Actions({ live, isFinished }: { readonly live: LiveQuery; readonly isFi
           Run again
         </PageLink>
       )}
-      {isSaving && (
-        <QueryDialog
-          query={null}
-          teamId={teamId}
-          template={{ name: "", query: live.query }}
-          onClose={() => setSaving(false)}
-        />
-      )}
+      <Suspense>
+        {isSaving && (
+          <QueryDialog
+            query={null}
+            teamId={teamId}
+            template={{ name: "", query: live.query }}
+            onClose={() => setSaving(false)}
+          />
+        )}
+      </Suspense>
     </>
   );
 }

@@ -84,11 +84,14 @@ export function TargetList({ targets, onChange, queryId }: TargetListProps): Rea
 
 interface HostSearchProps {
   readonly queryId: number | null;
+  /** Hosts that were chosen already. */
   readonly hosts: readonly TargetHost[];
+  readonly label?: string;
   readonly onSelect: (host: TargetHost) => void;
 }
 
-function HostSearch({ queryId, hosts, onSelect }: HostSearchProps): ReactElement {
+/** Finds a host by a part of its name, serial number or address. */
+export function HostSearch({ queryId, hosts, label = "Add host", onSelect }: HostSearchProps): ReactElement {
   const [text, setText] = useState("");
   const settled = useSettled(text).trim();
   const { data } = useRead(
@@ -106,9 +109,9 @@ function HostSearch({ queryId, hosts, onSelect }: HostSearchProps): ReactElement
   return (
     <Combobox
       className="host-search"
-      label="Add host"
+      label={label}
       listLabel="Hosts"
-      placeholder="Add a host by name, serial number, address"
+      placeholder="A host by name, serial number, address"
       value={text}
       onChange={setText}
       options={matches.map(({ id, display_name, status }) => ({

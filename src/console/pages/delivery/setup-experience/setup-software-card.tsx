@@ -1,0 +1,72 @@
+import { type ReactElement, useId, useState } from "react";
+import { type SetupTitle, setupExperienceApi } from "../../../../api/delivery/setup-experience.ts";
+import { type SetupPlatform, setupPlatforms } from "../../../../api/setup-platforms.ts";
+import { useRead } from "../../../api.ts";
+import { PageLink } from "../../../frame/page-link.tsx";
+import { Card } from "../../../parts/card.tsx";
+import { roleTeam } from "../../../parts/one-team.tsx";
+import { platformName } from "../../../parts/platforms.ts";
+import { Read } from "../../../parts/read.tsx";
+import { may } from "../../../session.ts";
+import { SetupSoftwareForm } from "./setup-software-form.tsx";
+import { isChosen, platformParameter, titleName } from "./setup-titles.ts";
+
+interface SetupSoftwareCardProps {
+  readonly teamId: number;
+}
+
+/** What hosts of each platform install during their setup, in its order. */
+export function SetupSoftwareCard({ teamId }: SetupSoftwareCardProps): ReactElement {
+  const id = useId();
+  const [platform, setPlatform] = useState<SetupPlatform>("darwin");
+  const input = { query: { team_id: teamId, platform: platformParameter(platform) } };
+  const reply = useRead(setupExperienceApi.software, input);
+  return (
+    <Card title="Software">
+      <p className="toolbar">
+        <label htmlFor={id}>Platform</label>{" "}
+        <select
+          id={id}
+          value={platform}
+          onChange={({ target }) =>
+            setPlatform(setupPlatforms.find((candidate) => candidate === target.value) ?? platform)
+          }
+        >
+          {setupPlatforms.map((candidate) => (
+            <option key={candidate} value={candidate}>
+              {platformName(candidate)}
+            </option>
+          ))}
+        </select>
+      </p>
+      <Read from={reply} what="software">
+        {({ software_titles }) => {
+          if (reply.isPlaceholderData) return <p className="loading">Loading software</p>;
+          if (software_titles.length === 0)
+            return <p>The team offers no software for {platformName(platform)} that a setup could install.</p>;
+          const chosen = software_titles.filter(isChosen);
+          return may("setup:write", roleTeam(teamId)) ? (
+            <SetupSoftwareForm
+              key={`${platform} ${chosen.map((title) => title.id).join()}`}
+              platform={platform}
+              teamId={teamId}
+              titles={software_titles}
+            />
+          ) : (
+            <ChosenTitles titles={chosen} />
+          );
+        }}
+      </Read>
+    </Card>
+  );
+}
+
+const ChosenTitles = ({ titles }: { readonly titles: readonly SetupTitle[] }) => (
+  <ol>
+    {titles.map((title) => (
+      <li key={title.id}>
+        <PageLink href={`/software/titles/${title.id}`}>{titleName(title)}</PageLink>
+      </li>
+    ))}
+  </ol>
+);
