@@ -7,4 +7,5 @@ export const isChosen = ({ software_package, app_store_app }: SetupTitle): boole
 export const titleName = ({ name, display_name }: SetupTitle): string => display_name || name;
 
 /** The platform as parameters name it. */
-export const platformParameter = (platform: SetupPlatform) => (platform === "darwin" ? "macos" : platform);
+export const platformParameter = (platform: SetupPlatform): Exclude<SetupPlatform, "darwin"> | "macos" =>
+  platform === "darwin" ? "macos" : platform;

@@ -65,8 +65,6 @@ const states = ["installed", "pending", "failed"] as const;
 function Present({ bootstrap, teamId }: PresentProps): ReactElement {
   const outdate = useOutdate();
   const [isDeleting, setDeleting] = useState(false);
-  const mayCount = may("mdm:read", roleTeam(teamId));
-  const summary = useRead(bootstrapApi.summary, { query: { team_id: teamId } }, { enabled: mayCount, isLive: true });
   const remove = async () => {
     await client.call(bootstrapApi.delete, { params: { team_id: teamId } });
     notifyDone(`${bootstrap.name} is deleted.`);
@@ -79,19 +77,8 @@ function Present({ bootstrap, teamId }: PresentProps): ReactElement {
           ["Name", bootstrap.name],
           ["Added", <Time key="added" value={bootstrap.created_at} />],
           ["SHA-256", <code key="digest">{bootstrap.sha256}</code>],
-          ...states.map((state) => {
-            const count = summary.data?.[state];
-            const href = `/hosts?bootstrap_package=${state}&team_id=${teamId}`;
-            return [
-              `Hosts: ${state}`,
-              count !== undefined && (
-                <PageLink key={state} href={href}>
-                  {formatted(count)}
-                </PageLink>
-              ),
-            ] as const;
-          }),
-        ].filter(([, value]) => value !== false)}
+          ...states.map((state) => [`Hosts: ${state}`, <Hosts key={state} state={state} teamId={teamId} />] as const),
+        ]}
       />
       <span className="buttons">
         <a
@@ -117,5 +104,20 @@ function Present({ bootstrap, teamId }: PresentProps): ReactElement {
         </ConfirmDialog>
       )}
     </>
+  );
+}
+
+interface HostsProps extends BootstrapCardProps {
+  readonly state: (typeof states)[number];
+}
+
+/** How many hosts have the package in this state, for those who may know. */
+function Hosts({ state, teamId }: HostsProps): ReactElement {
+  const mayCount = may("mdm:read", roleTeam(teamId));
+  const { data } = useRead(bootstrapApi.summary, { query: { team_id: teamId } }, { enabled: mayCount, isLive: true });
+  return data === undefined ? (
+    <span className="quiet">not known</span>
+  ) : (
+    <PageLink href={`/hosts?bootstrap_package=${state}&team_id=${teamId}`}>{formatted(data[state])}</PageLink>
   );
 }
