@@ -1,7 +1,8 @@
-import { type ReactElement, type ReactNode, useId } from "react";
+import type { ReactElement, ReactNode } from "react";
 import type { Action } from "../../api/access.ts";
 import { isPremium, may, useSession } from "../session.ts";
 import { useTeamId, useUrl } from "../url.ts";
+import { InlineSelect } from "./form/inline-select.tsx";
 
 interface OneTeamProps {
   /** What belongs to one team: "Scripts". */
@@ -14,7 +15,6 @@ interface OneTeamProps {
 
 /** What belongs to one team: that of the page, or one that is chosen here while the page shows all teams. */
 export function OneTeam({ what, action, children }: OneTeamProps): ReactElement {
-  const id = useId();
   const url = useUrl();
   const pageTeam = useTeamId();
   const { available_teams } = useSession();
@@ -27,22 +27,13 @@ export function OneTeam({ what, action, children }: OneTeamProps): ReactElement 
   if (teamId === undefined) return <p>Your role does not allow this on any team.</p>;
   return (
     <>
-      {(pageTeam === null || options.length > 1) && (
-        <p className="toolbar">
-          <label htmlFor={id}>{what} of</label>{" "}
-          <select
-            id={id}
-            className="of-team"
-            value={teamId}
-            onChange={({ target }) => url.set({ team_id: target.value, page: null })}
-          >
-            {options.map((team) => (
-              <option key={team.id} value={team.id}>
-                {team.name}
-              </option>
-            ))}
-          </select>
-        </p>
+      {options.length > 1 && (
+        <InlineSelect
+          label={`${what} of`}
+          options={options.map((team) => ({ value: team.id, label: team.name }))}
+          value={teamId}
+          onChange={(id) => url.set({ team_id: id, page: null })}
+        />
       )}
       {children(teamId)}
     </>

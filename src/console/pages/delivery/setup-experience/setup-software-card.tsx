@@ -1,9 +1,10 @@
-import { type ReactElement, useId, useState } from "react";
+import { type ReactElement, useState } from "react";
 import { type SetupTitle, setupExperienceApi } from "../../../../api/delivery/setup-experience.ts";
 import { type SetupPlatform, setupPlatforms } from "../../../../api/setup-platforms.ts";
 import { useRead } from "../../../api.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { Card } from "../../../parts/card.tsx";
+import { InlineSelect } from "../../../parts/form/inline-select.tsx";
 import { roleTeam } from "../../../parts/one-team.tsx";
 import { platformName } from "../../../parts/platforms.ts";
 import { Read } from "../../../parts/read.tsx";
@@ -17,28 +18,17 @@ interface SetupSoftwareCardProps {
 
 /** What hosts of each platform install during their setup, in its order. */
 export function SetupSoftwareCard({ teamId }: SetupSoftwareCardProps): ReactElement {
-  const id = useId();
   const [platform, setPlatform] = useState<SetupPlatform>("darwin");
   const input = { query: { team_id: teamId, platform: platformParameter(platform) } };
   const reply = useRead(setupExperienceApi.software, input);
   return (
     <Card title="Software">
-      <p className="toolbar">
-        <label htmlFor={id}>Platform</label>{" "}
-        <select
-          id={id}
-          value={platform}
-          onChange={({ target }) =>
-            setPlatform(setupPlatforms.find((candidate) => candidate === target.value) ?? platform)
-          }
-        >
-          {setupPlatforms.map((candidate) => (
-            <option key={candidate} value={candidate}>
-              {platformName(candidate)}
-            </option>
-          ))}
-        </select>
-      </p>
+      <InlineSelect
+        label="Platform"
+        options={setupPlatforms.map((candidate) => ({ value: candidate, label: platformName(candidate) }))}
+        value={platform}
+        onChange={setPlatform}
+      />
       <Read from={reply} what="software">
         {({ software_titles }) => {
           if (reply.isPlaceholderData) return <p className="loading">Loading software</p>;
