@@ -4,10 +4,10 @@ import { client, useOutdate, useReadText } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
+import { TextDiff } from "../../../parts/diff/text-diff.tsx";
 import { Form } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
 import { Read } from "../../../parts/read.tsx";
-import { TextDiff } from "../../../parts/text-diff.tsx";
 import { fileOf, ScriptField } from "./script-field.tsx";
 
 interface EditScriptDialogProps {

@@ -3,8 +3,8 @@ import type { ReactElement } from "react";
 import { AddScriptDialog } from "./add-script-dialog.tsx";
 import { DeleteScriptDialog } from "./delete-script-dialog.tsx";
 import { EditScriptDialog } from "./edit-script-dialog.tsx";
+import type { OpenScriptDialog } from "./open-dialog.ts";
 import { RunDialog } from "./run-dialog.tsx";
-import type { OpenScriptDialog } from "./scripts-tab.tsx";
 
 interface ScriptDialogsProps {
   readonly dialog: OpenScriptDialog;

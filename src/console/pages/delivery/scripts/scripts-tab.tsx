@@ -8,13 +8,10 @@ import { OneTeam, ofTeam, roleTeam } from "../../../parts/one-team.tsx";
 import { saveFile } from "../../../parts/save-file.ts";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";
+import type { OpenScriptDialog } from "./open-dialog.ts";
 import { ScriptPanel } from "./script-panel.tsx";
 
 const ScriptDialogs = lazy(() => import("./script-dialogs.tsx"));
-
-export type OpenScriptDialog =
-  | { readonly name: "add" }
-  | { readonly name: "edit" | "delete" | "run"; readonly script: Script };
 
 /** The saved scripts of a team. */
 export default function ScriptsTab(): ReactElement {
