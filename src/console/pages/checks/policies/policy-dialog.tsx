@@ -46,8 +46,7 @@ export default function PolicyDialog({ policy, teamId, onClose }: PolicyDialogPr
     );
     onClose();
   };
-  const plan = () =>
-    planOfPolicy(policy, teamId, bodyOf(form.values, policy, teamId), bodyOf(initial, policy, teamId));
+  const plan = () => planOfPolicy(policy, teamId, bodyOf(form.values, policy, teamId), bodyOf(initial, policy, teamId));
   return (
     <Dialog
       title={policy === null ? "Create policy" : `Edit ${policy.name}`}
