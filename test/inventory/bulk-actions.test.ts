@@ -109,6 +109,32 @@ describe.each(bothEngines)("actions on many hosts, on %s", (engine) => {
     expect((await mia.get(`/tasks/${task_id}/hosts`)).status, "the task of another user").toBe(404);
   });
 
+  it("can be taken back as long as hosts have not begun: operations are found by their task", async () => {
+    const t = await startApp({ engine });
+    const team = await makeTeam(t);
+    const [first, second, other] = (await managed(t, 3)) as [number, number, number];
+    await t.store.hosts.updateEach([{ id: second, team_id: team.id }]);
+    expect((await t.post(`/hosts/${other}/lock`)).status).toBe(200);
+    const { task_id } = await act(t, "/hosts/lock", { ids: [first, second] });
+    const hostsWaiting = async (by: Pick<Caller, "get">) => {
+      const res = await by.get(`/operations?task_id=${task_id}&state=queued`);
+      const { operations } = (await res.json()) as { operations: { host: { id: number } }[] };
+      return operations.map(({ host }) => host.id).sort((a, b) => a - b);
+    };
+    expect(await hostsWaiting(t)).toEqual([first, second]);
+    const tia = await makeUser(t, { teams: [{ id: team.id, role: "observer" }] });
+    expect(await hostsWaiting(tia), "only hosts of the caller's teams").toEqual([second]);
+    expect((await tia.post("/operations/cancel", { filters: { task_id } })).status).toBe(403);
+    const references = (await hostsOf(t, task_id!)).hosts.map(({ reference }) => reference);
+    const uuids = (await t.store.operations.list({ where: eq("kind", "lock") })).map(({ uuid }) => uuid);
+    expect(uuids).toEqual(expect.arrayContaining(references));
+    const res = await t.post("/operations/cancel", { filters: { task_id } });
+    expect(((await res.json()) as { cancelled: number[] }).cancelled).toHaveLength(2);
+    expect(await hostsWaiting(t)).toEqual([]);
+    const states = await t.store.hostActions.getMany([first, second, other]);
+    expect(states.map(({ pending }) => pending)).toEqual(["", "", "lock"]);
+  });
+
   it("unlock what is locked, each with its activity", async () => {
     const t = await startApp({ engine });
     const ids = await managed(t, 3);

@@ -157,6 +157,22 @@ describe("the Postgres store", () => {
     );
   });
 
+  it("takes several locks in their order, at the beginning and inside a transaction", async () => {
+    const [one, two] = [await open(), await open()];
+    const many = Array.from({ length: 1200 }, (_, i) => `operations-${i}` as const);
+    const add = async (tx: Parameters<Parameters<OpenedStore["tx"]>[0]>[0]) => {
+      const n = await tx.teams.count();
+      await tx.teams.insert({ name: `team ${n}` });
+    };
+    await Promise.all([
+      one.tx(add, { lock: many }),
+      two.tx((tx) => tx.tx(add, { lock: many.slice(1100) })),
+      one.tx((tx) => tx.tx(add, { lock: [...many.slice(0, 3), "operations-1199"] })),
+      two.tx(add, { lock: "operations-1199" }),
+    ]);
+    expect((await one.teams.pick(["name"])).map((team) => team.name)).toEqual([0, 1, 2, 3].map((n) => `team ${n}`));
+  });
+
   it("survives the end of all its sessions", async () => {
     const store = await open();
     await Promise.all(Array.from({ length: 6 }, () => store.teams.count()));
