@@ -1,6 +1,5 @@
 // What is asked of hosts, in the words of users. The filter takes all kinds of a name.
 import type { HostOperation } from "../../../api/hosts/operations.ts";
-import type { FilterOption } from "../../parts/list/definition.ts";
 
 const names: Readonly<Record<string, readonly string[]>> = {
   Script: ["run_script", "script"],
@@ -15,10 +14,12 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "Clearing the passcode": ["apple_clear_passcode"],
 };
 
-export const kindOptions: readonly FilterOption[] = Object.entries(names).map(([label, kinds]) => ({
-  value: kinds.join(","),
-  label,
-}));
+export const kindOptions: readonly { readonly value: string; readonly label: string }[] = Object.entries(names).map(
+  ([label, kinds]) => ({
+    value: kinds.join(","),
+    label,
+  }),
+);
 
 const nameByKind = new Map(Object.entries(names).flatMap(([name, kinds]) => kinds.map((kind) => [kind, name])));
 
