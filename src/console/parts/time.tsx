@@ -44,7 +44,8 @@ export function Time({
 
 const REFRESH_MS = 30_000;
 
-function useNow(): number {
+/** The time in milliseconds, renewed every half minute. */
+export function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), REFRESH_MS);

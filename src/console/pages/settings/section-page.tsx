@@ -1,7 +1,7 @@
 import type { ReactElement, ReactNode } from "react";
 import { Page } from "../../frame/page.tsx";
 import { PageLink } from "../../frame/page-link.tsx";
-import { ownSections, type SectionId, sections } from "./sections.ts";
+import { nameOfSection, ownSections, type SectionId } from "./sections.ts";
 
 interface SectionPageProps {
   readonly id: SectionId;
@@ -14,7 +14,7 @@ interface SectionPageProps {
 
 /** A section of the settings, beside the navigation to the others. */
 export function SectionPage({ id, item, actions, children }: SectionPageProps): ReactElement {
-  const { name } = sections.find((section) => section.id === id)!;
+  const name = nameOfSection(id);
   return (
     <div className="sections">
       <nav aria-label="Sections" className="section-nav">

@@ -20,15 +20,22 @@ export const sections = [
   { id: "enroll-secrets", name: "Enroll secrets", action: "enroll_secrets:read", isGlobal: true },
   { id: "tokens", name: "Tokens", action: null },
   { id: "agents", name: "Agents", action: "config:read" },
+  { id: "device-management", name: "Device management", action: "config:read" },
+  { id: "mail", name: "Mail", action: "config:read_secrets", isGlobal: true },
+  { id: "integrations", name: "Integrations", action: "config:read" },
+  { id: "authorities", name: "Certificate authorities", action: "ca:read", isGlobal: true },
   { id: "host-expiry", name: "Host expiry", action: "config:read" },
   { id: "activity-expiry", name: "Activity expiry", action: "config:read" },
   { id: "gitops-mode", name: "GitOps mode", action: "config:read" },
   { id: "webhooks", name: "Webhooks", action: "config:read" },
+  { id: "carves", name: "Carves", action: "carves:read", isGlobal: true },
   { id: "jobs", name: "Jobs", action: "jobs:trigger", isGlobal: true },
   { id: "license", name: "License and health", action: "config:read" },
 ] as const satisfies readonly Section[];
 
 export type SectionId = (typeof sections)[number]["id"];
+
+export const nameOfSection = (id: SectionId): string => sections.find((section) => section.id === id)!.name;
 
 export const mayOpen = ({ action, isGlobal = false }: Section): boolean =>
   action === null || (isGlobal ? may(action, null) : maySomewhere(action));

@@ -1,4 +1,4 @@
-import type { ComponentType, ReactElement } from "react";
+import { type ComponentType, lazy, type ReactElement, Suspense } from "react";
 import { useParams } from "wouter";
 import { Page } from "../../frame/page.tsx";
 import { PageLink } from "../../frame/page-link.tsx";
@@ -10,8 +10,17 @@ import { JobsSection } from "../platform/jobs/jobs-section.tsx";
 import { ConfigSection } from "./app-config/config-section.tsx";
 import { EnrollSecretsSection } from "./enroll-secrets/enroll-secrets-section.tsx";
 import { LicenseSection } from "./license/license-section.tsx";
+import { SectionPage } from "./section-page.tsx";
 import { mayOpen, ownSections, type SectionId, sections } from "./sections.ts";
 import { TeamsSection } from "./teams/teams-section.tsx";
+
+const AgentsSection = lazy(() => import("./agents/agents-section.tsx"));
+const CarvesSection = lazy(() => import("../checks/carves/carves-section.tsx"));
+const AuthoritiesSection = lazy(() => import("../certificates/authorities/authorities-section.tsx"));
+const WebhooksSection = lazy(() => import("../automations/webhooks/webhooks-section.tsx"));
+const DeviceManagementSection = lazy(() => import("../devices/device-management-section.tsx"));
+const IntegrationsSection = lazy(() => import("./integrations/integrations-section.tsx"));
+const MailSection = lazy(() => import("./mail/mail-section.tsx"));
 
 const contents: Readonly<Record<SectionId, ComponentType>> = {
   organization: () => <ConfigSection id="organization" />,
@@ -21,11 +30,16 @@ const contents: Readonly<Record<SectionId, ComponentType>> = {
   teams: TeamsSection,
   "enroll-secrets": EnrollSecretsSection,
   tokens: TokensSection,
-  agents: () => <ConfigSection id="agents" />,
+  agents: AgentsSection,
+  "device-management": DeviceManagementSection,
+  mail: MailSection,
+  integrations: IntegrationsSection,
+  authorities: AuthoritiesSection,
   "host-expiry": () => <ConfigSection id="host-expiry" />,
   "activity-expiry": () => <ConfigSection id="activity-expiry" />,
   "gitops-mode": () => <ConfigSection id="gitops-mode" />,
-  webhooks: () => <ConfigSection id="webhooks" />,
+  webhooks: WebhooksSection,
+  carves: CarvesSection,
   jobs: JobsSection,
   license: LicenseSection,
 };
@@ -59,8 +73,18 @@ export default function SettingsPage(): ReactElement {
     );
   if (item !== undefined) return <SectionItem section={section.id} item={item} />;
   const Content = contents[section.id];
-  return <Content key={section.id} />;
+  return (
+    <Suspense fallback={<LoadingSection id={section.id} />}>
+      <Content key={section.id} />
+    </Suspense>
+  );
 }
+
+const LoadingSection = ({ id }: { readonly id: SectionId }): ReactElement => (
+  <SectionPage id={id}>
+    <p className="loading">Loading</p>
+  </SectionPage>
+);
 
 interface SectionItemProps {
   readonly section: SectionId;

@@ -1,12 +1,12 @@
-import { type ReactElement, useMemo, useState } from "react";
+import type { ReactElement } from "react";
 import { type User, usersApi } from "../../../../api/accounts/users.ts";
 import { reportsApi } from "../../../../api/edge/reports.ts";
 import { Badge } from "../../../parts/badge.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
-import { List } from "../../../parts/list/list-page.tsx";
+import { RowButtons } from "../../../parts/row-buttons.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may, maySomewhere, session } from "../../../session.ts";
-import { SectionPage } from "../../settings/section-page.tsx";
+import { ListSection, type OpenDialog } from "../../settings/list-section.tsx";
 import { CreateUserDialog } from "./create-user-dialog.tsx";
 import { InviteDialog } from "./invite-dialog.tsx";
 import { Invites } from "./invites.tsx";
@@ -14,44 +14,33 @@ import { mayChangeUser, rolesText } from "./roles.ts";
 import { DeleteUserDialog, PasswordResetDialog } from "./user-confirm.tsx";
 import { UserDialog } from "./user-dialog.tsx";
 
-type Change = { readonly kind: "edit" | "reset" | "delete"; readonly user: User };
+type Kind = "invite" | "create" | "edit" | "reset" | "delete";
 
 export function UsersSection(): ReactElement {
-  const [dialog, setDialog] = useState<"invite" | "create" | null>(null);
-  const [change, setChange] = useState<Change | null>(null);
-  const definition = useMemo(() => usersOf(setChange), []);
   const mayInvite = may("invites:write", null);
-  const close = () => setChange(null);
   return (
-    <SectionPage
+    <ListSection
       id="users"
-      actions={
-        <>
-          {maySomewhere("users:write") && (
-            <button type="button" className="plain" aria-haspopup="dialog" onClick={() => setDialog("create")}>
-              Create user
-            </button>
-          )}
-          {mayInvite && (
-            <button type="button" aria-haspopup="dialog" onClick={() => setDialog("invite")}>
-              Invite user
-            </button>
-          )}
-        </>
-      }
+      buttons={[
+        { kind: "create", label: "Create user", isMain: false, isShown: maySomewhere("users:write") },
+        { kind: "invite", label: "Invite user", isMain: true, isShown: mayInvite },
+      ]}
+      definitionOf={usersOf}
+      dialogOf={dialogOf}
     >
-      <List definition={definition} />
       {mayInvite && <Invites />}
-      {dialog === "invite" && <InviteDialog onClose={() => setDialog(null)} />}
-      {dialog === "create" && <CreateUserDialog onClose={() => setDialog(null)} />}
-      {change?.kind === "edit" && <UserDialog user={change.user} onClose={close} />}
-      {change?.kind === "reset" && <PasswordResetDialog user={change.user} onClose={close} />}
-      {change?.kind === "delete" && <DeleteUserDialog user={change.user} onClose={close} />}
-    </SectionPage>
+    </ListSection>
   );
 }
 
-const usersOf = (onChange: (change: Change) => void): ListDefinition<typeof usersApi.list, User> => ({
+function dialogOf({ kind, row }: OpenDialog<Kind, User>, close: () => void): ReactElement {
+  if (row === null) return kind === "invite" ? <InviteDialog onClose={close} /> : <CreateUserDialog onClose={close} />;
+  if (kind === "edit") return <UserDialog user={row} onClose={close} />;
+  if (kind === "reset") return <PasswordResetDialog user={row} onClose={close} />;
+  return <DeleteUserDialog user={row} onClose={close} />;
+}
+
+const usersOf = (onSelect: (kind: Kind, user: User) => void): ListDefinition<typeof usersApi.list, User> => ({
   name: "Users",
   thing: "user",
   endpoint: usersApi.list,
@@ -73,7 +62,22 @@ const usersOf = (onChange: (change: Change) => void): ListDefinition<typeof user
       isOptional: true,
       cell: ({ created_at }) => <Time value={created_at} />,
     },
-    { id: "action", name: "Action", cell: (user) => <UserButtons user={user} onChange={onChange} /> },
+    {
+      id: "action",
+      name: "Action",
+      cell: (user) =>
+        mayChangeUser(user) && (
+          <RowButtons
+            name={user.name}
+            buttons={[
+              { kind: "edit", label: "Edit" },
+              { kind: "reset", label: "Require new password", isShown: !user.sso_enabled && !user.api_only },
+              { kind: "delete", label: "Delete", isDangerous: true, isShown: user.id !== session.data.user.id },
+            ]}
+            onSelect={(kind) => onSelect(kind, user)}
+          />
+        ),
+    },
   ],
   csv: { endpoint: reportsApi.users },
   command: "users list",
@@ -96,35 +100,3 @@ const stateCell = ({ enabled, force_password_reset }: User): ReactElement | null
   ) : force_password_reset ? (
     <Badge tone="note">new password required</Badge>
   ) : null;
-
-interface UserButtonsProps {
-  readonly user: User;
-  readonly onChange: (change: Change) => void;
-}
-
-function UserButtons({ user, onChange }: UserButtonsProps): ReactElement | null {
-  if (!mayChangeUser(user)) return null;
-  const buttons = [
-    { kind: "edit", label: "Edit", isShown: true },
-    { kind: "reset", label: "Require new password", isShown: !user.sso_enabled && !user.api_only },
-    { kind: "delete", label: "Delete", isShown: user.id !== session.data.user.id },
-  ] as const;
-  return (
-    <span className="buttons">
-      {buttons
-        .filter(({ isShown }) => isShown)
-        .map(({ kind, label }) => (
-          <button
-            key={kind}
-            type="button"
-            className={kind === "delete" ? "danger small" : "plain small"}
-            aria-haspopup="dialog"
-            aria-label={`${label}: ${user.name}`}
-            onClick={() => onChange({ kind, user })}
-          >
-            {label}
-          </button>
-        ))}
-    </span>
-  );
-}

@@ -1,7 +1,8 @@
 import type { ReactElement } from "react";
 import { CheckField, SelectField, TextAreaField, TextField } from "../../../parts/form/form.tsx";
 import type { Form, FormValues } from "../../../parts/form/use-form.ts";
-import type { ConfigField } from "./fields.ts";
+import { session } from "../../../session.ts";
+import type { ConfigField } from "./setting-types.ts";
 
 interface ConfigControlProps {
   readonly form: Form<FormValues>;
@@ -20,6 +21,10 @@ export function ConfigControl({ form, field }: ConfigControlProps): ReactElement
       return <CheckField {...props} />;
     case "select":
       return <SelectField {...props} options={field.options} />;
+    case "team":
+      return <SelectField {...props} options={teamOptions()} />;
+    case "secret":
+      return <TextField {...props} type="password" autoComplete="new-password" />;
     case "json":
       return <TextAreaField {...props} rows={JSON_ROWS} />;
     case "document":
@@ -29,3 +34,9 @@ export function ConfigControl({ form, field }: ConfigControlProps): ReactElement
       return <TextField {...props} type={field.kind} />;
   }
 }
+
+/** The teams by name, as settings contain them. */
+const teamOptions = () => [
+  { value: "", label: "No team" },
+  ...session.data.available_teams.filter(({ id }) => id > 0).map(({ name }) => ({ value: name, label: name })),
+];

@@ -1,4 +1,4 @@
-import { type ReactElement, useState } from "react";
+import { type ReactElement, type ReactNode, useState } from "react";
 import { type AppConfig, appConfigApi } from "../../../../api/settings/app-config.ts";
 import { client } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
@@ -6,19 +6,24 @@ import { Facts } from "../../../parts/facts.tsx";
 import { Form } from "../../../parts/form/form.tsx";
 import { type FormValues, useForm } from "../../../parts/form/use-form.ts";
 import { ConfigControl } from "./config-control.tsx";
-import { bodyOf, type ConfigGroup, changesOf, fieldValue, type SettingChange, shownValue, valueAt } from "./fields.ts";
+import { bodyOf, changesOf, fieldValue, shownValue, valueAt } from "./fields.ts";
 import { SaveDialog } from "./save-dialog.tsx";
+import type { ConfigGroup, SettingChange } from "./setting-types.ts";
+
+/** What is below a form, from what has been changed in it and not saved. */
+export type FormExtra = (unsaved: () => readonly SettingChange[]) => ReactNode;
 
 interface ConfigFormProps {
-  /** The section: "Organization". */
+  /** What is saved: "Organization". */
   readonly name: string;
   readonly groups: readonly ConfigGroup[];
   readonly config: AppConfig;
   readonly onSaved: () => void;
+  readonly extra?: FormExtra;
 }
 
 /** The settings as a form. The server checks it first; then a dialog shows what changes, and saves only that. */
-export function ConfigForm({ name, groups, config, onSaved }: ConfigFormProps): ReactElement {
+export function ConfigForm({ name, groups, config, onSaved, extra }: ConfigFormProps): ReactElement {
   const fields = groups.flatMap((group) => group.fields);
   // What others change meanwhile does not change the form: only what the user has changed is sent.
   const [initial] = useState<FormValues>(() =>
@@ -50,6 +55,7 @@ export function ConfigForm({ name, groups, config, onSaved }: ConfigFormProps): 
           </fieldset>
         ))}
       </Form>
+      {extra?.(() => changesOf(fields, initial, form.values))}
       {changes !== null && (
         <SaveDialog name={name} changes={changes} onSaved={onSaved} onClose={() => setChanges(null)} />
       )}

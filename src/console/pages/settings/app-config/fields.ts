@@ -1,36 +1,11 @@
 // Settings as fields of a form: what they are, their values, and what a form has changed.
+import { configSecrets, secretPaths } from "../../../../api/secret-fields.ts";
 import type { AppConfig } from "../../../../api/settings/app-config.ts";
 import { ApiCallError } from "../../../../client/errors.ts";
 import { isRecord } from "../../../../text/record.ts";
 import type { FormValues } from "../../../parts/form/use-form.ts";
 import { isPremium } from "../../../session.ts";
-
-interface BaseField {
-  /** The place in the configuration, which errors of the server name too: `org_info.org_name`. */
-  readonly path: string;
-  readonly label: string;
-  readonly hint?: string;
-  /** Whether it can be set only on the premium tier. */
-  readonly isPremium?: boolean;
-}
-
-export type ConfigField = BaseField &
-  (
-    | { readonly kind: "text" | "url" | "number" | "check" | "document" | "json" | "lines" }
-    | { readonly kind: "select"; readonly options: readonly { readonly value: string; readonly label: string }[] }
-  );
-
-export interface ConfigGroup {
-  /** Empty if the section has one group. */
-  readonly title: string;
-  readonly fields: readonly ConfigField[];
-}
-
-export interface SettingChange {
-  readonly path: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
+import type { ConfigField, ConfigGroup, SettingChange } from "./setting-types.ts";
 
 export function valueAt(config: unknown, path: string): unknown {
   let value = config;
@@ -48,15 +23,17 @@ export const shownGroups = (groups: readonly ConfigGroup[], config: AppConfig): 
     .filter(({ fields }) => fields.length > 0);
 
 /** What the control of the field shows. */
-export function fieldValue({ kind, path }: ConfigField, config: AppConfig): unknown {
-  const value = valueAt(config, path);
+export const fieldValue = (field: ConfigField, config: AppConfig): unknown =>
+  controlValue(field, valueAt(config, field.path));
+
+export function controlValue({ kind }: ConfigField, value: unknown): unknown {
   if (kind === "json") return JSON.stringify(value, null, 2);
   if (kind === "lines") return (value as readonly string[]).join("\n");
   return value;
 }
 
 /** What the value of the control is in the configuration. Throws what the server would answer to text that is no JSON. */
-function settingOf({ kind, path }: ConfigField, value: unknown): unknown {
+export function settingOf({ kind, path }: ConfigField, value: unknown): unknown {
   if (kind === "lines")
     return String(value)
       .split("\n")
@@ -110,21 +87,47 @@ export interface Difference {
   readonly after: string;
 }
 
-/** The changes key by key, also inside of settings that are objects. */
+/** The changes key by key, also inside of settings that are objects or lists of objects. Secrets are not shown. */
 export const differencesOf = (changes: readonly SettingChange[]): readonly Difference[] =>
   changes.flatMap(({ path, before, after }) => {
+    const secrets = new Set([...secretsIn(path, before), ...secretsIn(path, after)]);
     const old = leavesOf(before, path);
     const next = leavesOf(after, path);
     return [...new Set([...old.keys(), ...next.keys()])]
-      .map((key) => ({ key, before: old.get(key) ?? "(not set)", after: next.get(key) ?? "(not set)" }))
-      .filter((difference) => difference.before !== difference.after);
+      .map((key) => ({ key, before: old.get(key) ?? NOT_SET, after: next.get(key) ?? NOT_SET }))
+      .filter((difference) => difference.before !== difference.after)
+      .map((difference) => (secrets.has(difference.key) ? hidden(difference) : difference));
   });
 
+const NOT_SET = "(not set)";
+const EMPTY = "(empty)";
+
+const hidden = ({ key, before, after }: Difference): Difference => ({
+  key,
+  before: [NOT_SET, EMPTY].includes(before) ? before : "(a secret)",
+  after: [NOT_SET, EMPTY].includes(after) ? after : "(another secret)",
+});
+
+/** The paths of the secrets in a value at that path of the configuration. */
+function secretsIn(path: string, value: unknown): readonly string[] {
+  const config = bodyOf([{ path, before: undefined, after: value }]);
+  return Object.entries(configSecrets).flatMap(([section, fields]) =>
+    secretPaths(fields, config[section]).map((keys) => [section, ...keys].join(".")),
+  );
+}
+
+/** The changes with `@FILE` in place of settings that contain secrets, which the command line reads from files only. */
+export const withoutSecrets = (changes: readonly SettingChange[]): readonly SettingChange[] =>
+  changes.map((change) => (secretsIn(change.path, change.after).length === 0 ? change : { ...change, after: "@FILE" }));
+
 function leavesOf(value: unknown, path: string): Map<string, string> {
-  if (isRecord(value) && Object.keys(value).length > 0)
-    return new Map(Object.entries(value).flatMap(([key, inner]) => [...leavesOf(inner, `${path}.${key}`)]));
+  const members = isRecord(value) ? Object.entries(value) : isListOfRecords(value) ? [...value.entries()] : [];
+  if (members.length > 0) return new Map(members.flatMap(([key, inner]) => [...leavesOf(inner, `${path}.${key}`)]));
   return new Map([[path, shownValue(value)]]);
 }
 
+const isListOfRecords = (value: unknown): value is readonly Record<string, unknown>[] =>
+  Array.isArray(value) && value.every(isRecord);
+
 export const shownValue = (value: unknown): string =>
-  value === "" ? "(empty)" : typeof value === "string" ? value : JSON.stringify(value);
+  value === "" ? EMPTY : typeof value === "string" ? value : JSON.stringify(value);

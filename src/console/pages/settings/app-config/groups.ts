@@ -1,12 +1,9 @@
-// The sections of the configuration that are forms.
-import type { SectionId } from "../sections.ts";
-import type { ConfigGroup } from "./fields.ts";
+// The parts of the configuration that are forms.
 
-const digests = [
-  { value: "immediately", label: "at once" },
-  { value: "hourly", label: "once an hour" },
-  { value: "daily", label: "once a day" },
-];
+import { appleDevices, endUsers, windowsDevices } from "./groups-devices.ts";
+import { certificateRequests, conditionalAccess, mail } from "./groups-services.ts";
+import { webhooks } from "./groups-webhooks.ts";
+import type { ConfigGroup } from "./setting-types.ts";
 
 const organization: readonly ConfigGroup[] = [
   {
@@ -35,6 +32,11 @@ const organization: readonly ConfigGroup[] = [
       { path: "server_settings.query_reports_disabled", label: "Reports of queries are turned off", kind: "check" },
       { path: "server_settings.query_report_cap", label: "Most rows of a report", kind: "number" },
       { path: "server_settings.scripts_disabled", label: "Scripts are turned off", kind: "check" },
+      {
+        path: "server_settings.ai_features_disabled",
+        label: "Texts for policies are not suggested by a language model",
+        kind: "check",
+      },
     ],
   },
   {
@@ -45,6 +47,19 @@ const organization: readonly ConfigGroup[] = [
         label: "Transparency URL",
         kind: "url",
         hint: "what end users read about what is collected; empty: the server's own page",
+        isPremium: true,
+      },
+      {
+        path: "svc_desktop.alternative_browser_host",
+        label: "Host at which users open these pages",
+        kind: "text",
+        hint: "host, or host:port; empty: that of the server URL",
+        isPremium: true,
+      },
+      {
+        path: "svc_desktop.sso_enabled",
+        label: "These pages require a sign-in with the identity provider of end users",
+        kind: "check",
         isPremium: true,
       },
     ],
@@ -100,6 +115,12 @@ const agents: readonly ConfigGroup[] = [
     fields: [
       { path: "features.enable_host_users", label: "Hosts report their local users", kind: "check" },
       { path: "features.enable_software_inventory", label: "Hosts report their software", kind: "check" },
+      {
+        path: "features.additional_queries",
+        label: "Additional queries",
+        kind: "json",
+        hint: "SQL by name, whose rows are stored with each host; null: none",
+      },
     ],
   },
 ];
@@ -157,104 +178,6 @@ const gitops: readonly ConfigGroup[] = [
   },
 ];
 
-const webhooks: readonly ConfigGroup[] = [
-  {
-    title: "Activities",
-    fields: [
-      {
-        path: "webhook_settings.activities_webhook.enable_activities_webhook",
-        label: "Send activities",
-        kind: "check",
-      },
-      { path: "webhook_settings.activities_webhook.destination_url", label: "URL for activities", kind: "url" },
-    ],
-  },
-  {
-    title: "Host status",
-    fields: [
-      {
-        path: "webhook_settings.host_status_webhook.enable_host_status_webhook",
-        label: "Send when hosts are no longer seen",
-        kind: "check",
-      },
-      { path: "webhook_settings.host_status_webhook.destination_url", label: "URL for host status", kind: "url" },
-      { path: "webhook_settings.host_status_webhook.host_percentage", label: "From percent of hosts", kind: "number" },
-      { path: "webhook_settings.host_status_webhook.days_count", label: "Not seen for days", kind: "number" },
-    ],
-  },
-  {
-    title: "Failing policies",
-    fields: [
-      {
-        path: "webhook_settings.failing_policies_webhook.enable_failing_policies_webhook",
-        label: "Send when hosts fail policies",
-        kind: "check",
-        hint: "for the policies whose automation is turned on",
-      },
-      {
-        path: "webhook_settings.failing_policies_webhook.destination_url",
-        label: "URL for failing policies",
-        kind: "url",
-      },
-      {
-        path: "webhook_settings.failing_policies_webhook.host_batch_size",
-        label: "Hosts in a request about policies",
-        kind: "number",
-        hint: "0: all",
-      },
-      {
-        path: "webhook_settings.failing_policies_mail.enable_failing_policies_mail",
-        label: "Mail when hosts fail policies",
-        kind: "check",
-      },
-      {
-        path: "webhook_settings.failing_policies_mail.recipients",
-        label: "Recipients",
-        kind: "lines",
-        hint: "one address on each line",
-      },
-      {
-        path: "webhook_settings.failing_policies_mail.digest",
-        label: "A recipient gets mail",
-        kind: "select",
-        options: digests,
-      },
-    ],
-  },
-  {
-    title: "Vulnerabilities",
-    fields: [
-      {
-        path: "webhook_settings.vulnerabilities_webhook.enable_vulnerabilities_webhook",
-        label: "Send when vulnerabilities are found",
-        kind: "check",
-      },
-      {
-        path: "webhook_settings.vulnerabilities_webhook.destination_url",
-        label: "URL for vulnerabilities",
-        kind: "url",
-      },
-      {
-        path: "webhook_settings.vulnerabilities_webhook.host_batch_size",
-        label: "Hosts in a request about vulnerabilities",
-        kind: "number",
-        hint: "0: all",
-      },
-    ],
-  },
-  {
-    title: "All",
-    fields: [
-      {
-        path: "webhook_settings.interval",
-        label: "How often they are sent",
-        kind: "text",
-        hint: "such as 24h; activities are sent at once",
-      },
-    ],
-  },
-];
-
 export const configGroups = {
   organization,
   "sign-in": signIn,
@@ -263,4 +186,12 @@ export const configGroups = {
   "activity-expiry": activityExpiry,
   "gitops-mode": gitops,
   webhooks,
-} as const satisfies Partial<Record<SectionId, readonly ConfigGroup[]>>;
+  mail,
+  "apple-devices": appleDevices,
+  "windows-devices": windowsDevices,
+  "end-users": endUsers,
+  "conditional-access": conditionalAccess,
+  "certificate-requests": certificateRequests,
+} as const satisfies Readonly<Record<string, readonly ConfigGroup[]>>;
+
+export type ConfigPartId = keyof typeof configGroups;

@@ -6,21 +6,24 @@ import { Copyable, quoted } from "../../../parts/as-command.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { session } from "../../../session.ts";
-import { bodyOf, differencesOf, type SettingChange } from "./fields.ts";
+import { bodyOf, differencesOf, withoutSecrets } from "./fields.ts";
+import type { SettingChange } from "./setting-types.ts";
 
 interface SaveDialogProps {
-  /** The section: "Organization". */
+  /** What is saved: "Organization". */
   readonly name: string;
+  /** Whether the checks are skipped that need other servers. */
+  readonly isForced?: boolean;
   readonly changes: readonly SettingChange[];
   readonly onSaved: () => void;
   readonly onClose: () => void;
 }
 
 /** Shows what a form changes, key by key, before it is saved. */
-export function SaveDialog({ name, changes, onSaved, onClose }: SaveDialogProps): ReactElement {
+export function SaveDialog({ name, isForced = false, changes, onSaved, onClose }: SaveDialogProps): ReactElement {
   const outdate = useOutdate();
   const save = async () => {
-    await client.call(appConfigApi.modify, { body: bodyOf(changes) as never });
+    await client.call(appConfigApi.modify, { query: { force: isForced }, body: bodyOf(changes) as never });
     // The name of the organization and GitOps mode are shown around every page.
     await Promise.all([outdate(appConfigApi.get), session.renew()]);
     notifyDone("The settings are saved.");
@@ -45,14 +48,14 @@ export function SaveDialog({ name, changes, onSaved, onClose }: SaveDialogProps)
         ]}
         empty="Nothing changes."
       />
-      <Copyable label="Command line" text={commandOf(changes)} />
+      <Copyable label="Command line" text={commandOf(withoutSecrets(changes), isForced)} />
     </ConfirmDialog>
   );
 }
 
 /** Texts stand as they are in the command line, everything else as JSON. */
-const commandOf = (changes: readonly SettingChange[]): string =>
+const commandOf = (changes: readonly SettingChange[], isForced: boolean): string =>
   [
-    "svc config set",
+    isForced ? "svc config set --force" : "svc config set",
     ...changes.map(({ path, after }) => quoted(`${path}=${typeof after === "string" ? after : JSON.stringify(after)}`)),
   ].join(" ");

@@ -1,23 +1,20 @@
-import { type ReactElement, useMemo, useState } from "react";
+import type { ReactElement } from "react";
 import { type Team, teamsApi } from "../../../../api/settings/teams.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
-import { List } from "../../../parts/list/list-page.tsx";
+import { RowButtons } from "../../../parts/row-buttons.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { isPremium, may } from "../../../session.ts";
 import { TeamSecrets } from "../enroll-secrets/enroll-secrets.tsx";
+import { ListSection, type OpenDialog } from "../list-section.tsx";
 import { SectionPage } from "../section-page.tsx";
 import { DeleteTeamDialog } from "./delete-team-dialog.tsx";
 import { TeamDialog } from "./team-dialog.tsx";
 
-type Change = { readonly kind: "edit" | "secrets" | "delete"; readonly team: Team };
+type Kind = "create" | "edit" | "secrets" | "delete";
 
 export function TeamsSection(): ReactElement {
-  const [isCreating, setCreating] = useState(false);
-  const [change, setChange] = useState<Change | null>(null);
-  const definition = useMemo(() => teamsOf(setChange), []);
-  const close = () => setChange(null);
   if (!isPremium())
     return (
       <SectionPage id="teams">
@@ -25,30 +22,26 @@ export function TeamsSection(): ReactElement {
       </SectionPage>
     );
   return (
-    <SectionPage
+    <ListSection
       id="teams"
-      actions={
-        may("teams:create", null) && (
-          <button type="button" aria-haspopup="dialog" onClick={() => setCreating(true)}>
-            Create team
-          </button>
-        )
-      }
-    >
-      <List definition={definition} />
-      {isCreating && <TeamDialog team={null} onClose={() => setCreating(false)} />}
-      {change?.kind === "edit" && <TeamDialog team={change.team} onClose={close} />}
-      {change?.kind === "delete" && <DeleteTeamDialog team={change.team} onClose={close} />}
-      {change?.kind === "secrets" && (
-        <Dialog title={`Enroll secrets of ${change.team.name}`} isWide onClose={close}>
-          <TeamSecrets teamId={change.team.id} />
-        </Dialog>
-      )}
-    </SectionPage>
+      buttons={[{ kind: "create", label: "Create team", isMain: true, isShown: may("teams:create", null) }]}
+      definitionOf={teamsOf}
+      dialogOf={dialogOf}
+    />
   );
 }
 
-const teamsOf = (onChange: (change: Change) => void): ListDefinition<typeof teamsApi.list, Team> => ({
+function dialogOf({ kind, row }: OpenDialog<Kind, Team>, close: () => void): ReactElement {
+  if (row === null || kind === "edit") return <TeamDialog team={row} onClose={close} />;
+  if (kind === "delete") return <DeleteTeamDialog team={row} onClose={close} />;
+  return (
+    <Dialog title={`Enroll secrets of ${row.name}`} isWide onClose={close}>
+      <TeamSecrets teamId={row.id} />
+    </Dialog>
+  );
+}
+
+const teamsOf = (onSelect: (kind: Kind, team: Team) => void): ListDefinition<typeof teamsApi.list, Team> => ({
   name: "Teams",
   thing: "team",
   endpoint: teamsApi.list,
@@ -84,7 +77,21 @@ const teamsOf = (onChange: (change: Change) => void): ListDefinition<typeof team
         ),
     },
     { id: "created", name: "Created", order: "created_at", cell: ({ created_at }) => <Time value={created_at} /> },
-    { id: "action", name: "Action", cell: (team) => <TeamButtons team={team} onChange={onChange} /> },
+    {
+      id: "action",
+      name: "Action",
+      cell: (team) => (
+        <RowButtons
+          name={team.name}
+          buttons={[
+            { kind: "edit", label: "Edit", isShown: may("teams:edit", team.id) },
+            { kind: "secrets", label: "Enroll secrets", isShown: may("enroll_secrets:read", team.id) },
+            { kind: "delete", label: "Delete", isDangerous: true, isShown: may("teams:delete", null) },
+          ]}
+          onSelect={(kind) => onSelect(kind, team)}
+        />
+      ),
+    },
   ],
   command: "teams list",
   empty: (
@@ -94,34 +101,3 @@ const teamsOf = (onChange: (change: Change) => void): ListDefinition<typeof team
     </p>
   ),
 });
-
-interface TeamButtonsProps {
-  readonly team: Team;
-  readonly onChange: (change: Change) => void;
-}
-
-function TeamButtons({ team, onChange }: TeamButtonsProps): ReactElement {
-  const buttons = [
-    { kind: "edit", label: "Edit", isShown: may("teams:edit", team.id) },
-    { kind: "secrets", label: "Enroll secrets", isShown: may("enroll_secrets:read", team.id) },
-    { kind: "delete", label: "Delete", isShown: may("teams:delete", null) },
-  ] as const;
-  return (
-    <span className="buttons">
-      {buttons
-        .filter(({ isShown }) => isShown)
-        .map(({ kind, label }) => (
-          <button
-            key={kind}
-            type="button"
-            className={kind === "delete" ? "danger small" : "plain small"}
-            aria-haspopup="dialog"
-            aria-label={`${label}: ${team.name}`}
-            onClick={() => onChange({ kind, team })}
-          >
-            {label}
-          </button>
-        ))}
-    </span>
-  );
-}
