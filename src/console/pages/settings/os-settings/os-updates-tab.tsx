@@ -4,7 +4,8 @@ import { quoted } from "../../../parts/as-command.tsx";
 import { OneTeam, ofTeam } from "../../../parts/one-team.tsx";
 import { Read } from "../../../parts/read.tsx";
 import { isPremium } from "../../../session.ts";
-import { bodyOf, type ConfigField, type ConfigGroup, type SettingChange } from "../app-config/fields.ts";
+import { bodyOf } from "../app-config/fields.ts";
+import type { ConfigField, ConfigGroup, SettingChange } from "../app-config/setting-types.ts";
 import { SettingsForm } from "./settings-form.tsx";
 import { changeTeamMdm, mayChangeTeamMdm, teamMdmEndpoints, useTeamMdm } from "./team-mdm.ts";
 

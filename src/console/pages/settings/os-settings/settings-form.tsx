@@ -9,14 +9,8 @@ import { Form } from "../../../parts/form/form.tsx";
 import { type FormValues, useForm } from "../../../parts/form/use-form.ts";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { ConfigControl } from "../app-config/config-control.tsx";
-import {
-  type ConfigGroup,
-  changesOf,
-  differencesOf,
-  type SettingChange,
-  shownValue,
-  valueAt,
-} from "../app-config/fields.ts";
+import { changesOf, differencesOf, shownValue, valueAt } from "../app-config/fields.ts";
+import type { ConfigGroup, SettingChange } from "../app-config/setting-types.ts";
 
 interface SettingsFormProps {
   /** What is saved: "OS updates". */
