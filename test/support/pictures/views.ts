@@ -9,7 +9,7 @@ const examples: Readonly<Record<string, string | null>> = {
   "/vulnerabilities/:cve": "/vulnerabilities/CVE-2026-1001",
   "/policies/:id": "/policies/1",
   "/queries/:id": "/queries/1",
-  // Its rows arrive while one looks.
+  // Rows of a live query arrive while one looks.
   "/queries/live/:id": null,
   // The sections are found by their navigation.
   "/settings/:section": null,

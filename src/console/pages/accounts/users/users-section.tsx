@@ -3,7 +3,7 @@ import { type User, usersApi } from "../../../../api/accounts/users.ts";
 import { reportsApi } from "../../../../api/edge/reports.ts";
 import { Badge } from "../../../parts/badge.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
-import { RowButtons } from "../../../parts/row-buttons.tsx";
+import { RowButtons } from "../../../parts/list/row-buttons.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may, maySomewhere, session } from "../../../session.ts";
 import { ListSection, type OpenDialog } from "../../settings/list-section.tsx";

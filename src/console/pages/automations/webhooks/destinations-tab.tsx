@@ -3,7 +3,7 @@ import { type Destination, webhooksApi } from "../../../../api/automations/webho
 import { PageLink } from "../../../frame/page-link.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { List } from "../../../parts/list/list-page.tsx";
-import { RowButtons } from "../../../parts/row-buttons.tsx";
+import { RowButtons } from "../../../parts/list/row-buttons.tsx";
 import { Time } from "../../../parts/time.tsx";
 
 const HeadersDialog = lazy(() => import("./headers-dialog.tsx"));

@@ -4,7 +4,7 @@ import { client, useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
-import { RowButtons } from "../../../parts/row-buttons.tsx";
+import { RowButtons } from "../../../parts/list/row-buttons.tsx";
 import { may } from "../../../session.ts";
 import { ListSection, type OpenDialog } from "../../settings/list-section.tsx";
 import { EditCaDialog, NewCaDialog } from "./ca-dialog.tsx";

@@ -2,7 +2,7 @@
 import type { CaType } from "../../../../api/certificates/ca.ts";
 
 export interface CaField {
-  /** As the API names it. */
+  /** The name of the field in the API. */
   readonly name: string;
   readonly label: string;
   readonly hint?: string;

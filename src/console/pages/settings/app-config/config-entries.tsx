@@ -4,7 +4,7 @@ import { client, useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
-import { RowButtons } from "../../../parts/row-buttons.tsx";
+import { RowButtons } from "../../../parts/list/row-buttons.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { may } from "../../../session.ts";
 import { WithConfig } from "./config-part.tsx";

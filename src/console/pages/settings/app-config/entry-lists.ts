@@ -18,7 +18,7 @@ export interface EntryList<Entry extends object> {
   readonly nameOf: (entry: Entry) => string;
   /** The first values of a new one. */
   readonly blank: Entry;
-  /** Their paths are within an entry. */
+  /** The paths of these fields are within an entry. */
   readonly fields: readonly ConfigField[];
   readonly columns: readonly EntryColumn<Entry>[];
   /** Whether the server contacts the other side before an entry is saved. */

@@ -3,7 +3,7 @@ import { type Team, teamsApi } from "../../../../api/settings/teams.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
-import { RowButtons } from "../../../parts/row-buttons.tsx";
+import { RowButtons } from "../../../parts/list/row-buttons.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { isPremium, may } from "../../../session.ts";
 import { TeamSecrets } from "../enroll-secrets/enroll-secrets.tsx";
