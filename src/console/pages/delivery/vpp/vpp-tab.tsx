@@ -6,11 +6,11 @@ import { AsCommand } from "../../../parts/as-command.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
-import { Expiry } from "../../../parts/expiry.tsx";
 import { RowButtons } from "../../../parts/list/row-buttons.tsx";
 import { Read } from "../../../parts/read.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { may } from "../../../session.ts";
+import { Expiry } from "../../devices/expiry.tsx";
 import { TokenFileDialog } from "../../devices/token-file-dialog.tsx";
 import { VppTeamsDialog } from "./vpp-teams-dialog.tsx";
 

@@ -6,12 +6,12 @@ import { AsCommand } from "../../../parts/as-command.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
-import { Expiry } from "../../../parts/expiry.tsx";
 import { RowButtons } from "../../../parts/list/row-buttons.tsx";
 import { Read } from "../../../parts/read.tsx";
 import { saveFile } from "../../../parts/save-file.ts";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { may } from "../../../session.ts";
+import { Expiry } from "../expiry.tsx";
 import { TokenFileDialog } from "../token-file-dialog.tsx";
 import { AbmTeamsDialog } from "./abm-teams-dialog.tsx";
 

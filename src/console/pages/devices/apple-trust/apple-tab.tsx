@@ -5,12 +5,12 @@ import { AsCommand } from "../../../parts/as-command.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { counted } from "../../../parts/counted.ts";
-import { Expiry } from "../../../parts/expiry.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import { Read } from "../../../parts/read.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { may } from "../../../session.ts";
 import { ConfigPart } from "../../settings/app-config/config-part.tsx";
+import { Expiry } from "../expiry.tsx";
 import { CertificateDialog } from "./certificate-dialog.tsx";
 import { DeleteCertificateDialog, RequestDialog } from "./certificate-dialogs.tsx";
 

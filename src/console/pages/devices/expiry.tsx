@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
-import { Badge } from "./badge.tsx";
-import { Time, useNow } from "./time.tsx";
+import { Badge } from "../../parts/badge.tsx";
+import { Time, useNow } from "../../parts/time.tsx";
 
 const DAY_MS = 86_400_000;
 const WARNING_DAYS = 30;
