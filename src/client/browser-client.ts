@@ -1,5 +1,6 @@
 // The typed API client for browsers: it sends requests with fetch, as the user whose session the browser has.
 
+import type { UploadSource } from "../api/bodies.ts";
 import { CONSOLE_HEADER } from "../api/console.ts";
 import { DRY_RUN, DRY_RUN_UNCHECKED } from "../api/dry-run.ts";
 import type { AnyEndpoint, InputOf, ReplyOf } from "../api/endpoint.ts";
@@ -19,6 +20,9 @@ export interface BrowserCall {
   /** The server checks the request and replies as if it had carried it out. */
   readonly dryRun?: boolean;
 }
+
+/** A file as a body, or as a part of one: its content, or the text of an upload session. Browsers send it themselves. */
+export const sentFile = (content: Blob | string): UploadSource => content as unknown as UploadSource;
 
 export interface BrowserReply<Value> {
   readonly status: number;
@@ -129,11 +133,14 @@ interface SentBody {
 function contentOf(endpoint: AnyEndpoint, body: unknown): SentBody {
   // Servers refuse requests from pages that change something without this type, even if they have no body.
   if (body === undefined) return { content: undefined, type: endpoint.method === "GET" ? null : "application/json" };
+  if (endpoint.takes?.kind === "stream") return { content: body as Blob, type: endpoint.takes.type };
   if (endpoint.takes?.kind === "raw") return { content: body as Blob, type: (body as Blob).type };
   const members = Object.entries(body as Record<string, unknown>);
-  const hasFile = members.some(([, value]) => value instanceof Blob);
-  // Only JSON can contain empty lists.
-  if (endpoint.takes?.kind !== "multipart" || (endpoint.takes.isJsonToo && !hasFile))
+  const { takes } = endpoint;
+  // The text of an upload session stands for a file in forms only; lists that are empty are possible in JSON only.
+  const hasFile = (files: object) =>
+    members.some(([name, value]) => value instanceof Blob || (typeof value === "string" && name in files));
+  if (takes?.kind !== "multipart" || (takes.isJsonToo && !hasFile(takes.files)))
     return { content: JSON.stringify(body), type: "application/json" };
   const form = new FormData();
   for (const [name, value] of members) {

@@ -1,7 +1,8 @@
 // Writes multipart bodies (RFC 7578) from texts and files, without loading the files.
 import { randomUUID } from "node:crypto";
 import type { Multipart, UploadSource } from "../api/bodies.ts";
-import { type Upload, uploadText } from "../api/platform/uploads.ts";
+import { uploadText } from "../api/platform/upload-text.ts";
+import type { Upload } from "../api/platform/uploads.ts";
 import type { UploadBody } from "./transport.ts";
 
 const encoder = new TextEncoder();

@@ -14,14 +14,6 @@ export const REPR_DIGEST = "Repr-Digest";
 /** The protocol's version, in the replies that follow it. */
 export const TUS_RESUMABLE = { "Tus-Resumable": "1.0.0" };
 
-/** In a form, this text in place of a file stands for the file of an upload session. */
-export const uploadText = (id: number): string => `upload:${id}`;
-/** The session that the text in place of a file stands for, or null. */
-export function uploadIn(text: string): number | null {
-  const [, id] = /^upload:([1-9]\d{0,14})$/.exec(text) ?? [];
-  return id === undefined ? null : Number(id);
-}
-
 export const Upload = z.object({
   id: Id,
   created_at: Timestamp,

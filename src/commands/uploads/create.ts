@@ -1,4 +1,5 @@
-import { Upload, uploadsApi, uploadText } from "../../api/platform/uploads.ts";
+import { uploadText } from "../../api/platform/upload-text.ts";
+import { Upload, uploadsApi } from "../../api/platform/uploads.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { failed } from "../../cli/errors.ts";
 import { uploadSource } from "../../cli/files/upload.ts";

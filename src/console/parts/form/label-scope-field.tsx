@@ -1,7 +1,5 @@
-import "./label-scope-field.css";
-import { type ReactElement, useId, useState } from "react";
-import { labelsApi } from "../../../api/hosts/labels.ts";
-import { useRead } from "../../api.ts";
+import { type ReactElement, useId } from "react";
+import { LabelChecks } from "../label-scope/label-checks.tsx";
 import { allHosts, type LabelRule, type LabelScope, labelRuleNames, labelRules, ruleOf } from "./label-scope.ts";
 import type { Form, FormValues } from "./use-form.ts";
 
@@ -42,7 +40,11 @@ export function LabelScopeField<V extends FormValues & LabelScope>({
         ))}
       </select>
       {rule !== null && (
-        <LabelChoice chosen={scope[rule] ?? []} onChange={(names) => form.set(rule, names as V[LabelRule])} />
+        <LabelChecks
+          legend="Labels"
+          value={scope[rule] ?? []}
+          onChange={(names) => form.set(rule, names as V[LabelRule])}
+        />
       )}
       {errors.length > 0 && (
         <p id={`${id}-error`} className="wrong" role="alert">
@@ -50,51 +52,5 @@ export function LabelScopeField<V extends FormValues & LabelScope>({
         </p>
       )}
     </div>
-  );
-}
-
-interface LabelChoiceProps {
-  readonly chosen: readonly string[];
-  readonly onChange: (names: readonly string[]) => void;
-}
-
-/** So many labels are found without a search. */
-const FEW = 12;
-
-function LabelChoice({ chosen, onChange }: LabelChoiceProps): ReactElement {
-  const [text, setText] = useState("");
-  const { data } = useRead(labelsApi.summary);
-  const existing = (data?.labels ?? []).map(({ name }) => name);
-  const deleted = data === undefined ? [] : chosen.filter((name) => !existing.includes(name));
-  const shown = existing.filter((name) => name.toLowerCase().includes(text.trim().toLowerCase()));
-  const toggle = (name: string, isOn: boolean) =>
-    onChange(isOn ? [...chosen, name] : chosen.filter((other) => other !== name));
-  return (
-    <fieldset className="label-choice">
-      <legend>Labels</legend>
-      {existing.length > FEW && (
-        <input
-          type="search"
-          aria-label="Find labels"
-          placeholder="Find labels"
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
-      )}
-      <div className="label-choices">
-        {[...deleted, ...shown].map((name) => (
-          <label key={name} className="check">
-            <input
-              type="checkbox"
-              checked={chosen.includes(name)}
-              onChange={({ target }) => toggle(name, target.checked)}
-            />
-            {name}
-            {deleted.includes(name) && <span className="quiet"> (deleted)</span>}
-          </label>
-        ))}
-        {shown.length === 0 && data !== undefined && <p className="quiet">No labels match.</p>}
-      </div>
-    </fieldset>
   );
 }

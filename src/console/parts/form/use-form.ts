@@ -29,7 +29,8 @@ export interface Form<V extends FormValues> {
 }
 
 export function useForm<V extends FormValues, Reply>(options: FormOptions<V, Reply>): Form<V> {
-  const { initial, send, onDone, hasDryRun = true } = options;
+  const { send, onDone, hasDryRun = true } = options;
+  const [initial] = useState(options.initial);
   const [values, setValues] = useState(initial);
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
@@ -71,7 +72,7 @@ export function useForm<V extends FormValues, Reply>(options: FormOptions<V, Rep
     },
     general: generalTexts(error, isField),
     isSending,
-    isChanged: values !== initial,
+    isChanged: Object.keys(values).some((name) => values[name] !== initial[name]),
     leave(name) {
       if (values[name] === initial[name] && !visited.current.has(name)) return;
       visited.current.add(name);

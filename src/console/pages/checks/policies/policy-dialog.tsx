@@ -18,15 +18,32 @@ interface PolicyDialogProps {
   readonly policy: Policy | null;
   /** The team of the policy. Null: it is global. */
   readonly teamId: number | null;
+  /** What a new policy installs on hosts that begin to fail it, with a query that finds it. */
+  readonly install?: {
+    readonly titleId: number;
+    readonly name: string;
+    readonly query: string;
+    readonly platform: string;
+  };
   readonly onClose: () => void;
 }
 
 const PLACEHOLDER = "SELECT 1 FROM disk_encryption WHERE encrypted = 1";
 
+const presets = (install: PolicyDialogProps["install"]): Partial<PolicyValues> =>
+  install === undefined
+    ? {}
+    : {
+        name: `Has ${install.name}`,
+        query: install.query,
+        platform: install.platform,
+        software_title_id: String(install.titleId),
+      };
+
 /** Creates a policy, or changes one. */
-export default function PolicyDialog({ policy, teamId, onClose }: PolicyDialogProps): ReactElement {
+export default function PolicyDialog({ policy, teamId, install, onClose }: PolicyDialogProps): ReactElement {
   const outdate = useOutdate();
-  const [initial] = useState(() => valuesOf(policy));
+  const [initial] = useState(() => ({ ...valuesOf(policy), ...presets(install) }));
   const form = useForm({
     initial,
     send: (values: PolicyValues, options) => save(policy, teamId, bodyOf(values, policy, teamId), options),
@@ -60,6 +77,9 @@ export default function PolicyDialog({ policy, teamId, onClose }: PolicyDialogPr
         beside={<PlanButton name={form.values.name} change={plan} onApplied={changed} onKept={onClose} />}
         onCancel={onClose}
       >
+        {install !== undefined && (
+          <p className="message note">{install.name} is installed on hosts that begin to fail the policy.</p>
+        )}
         <TextField form={form} name="name" label="Name" />
         <TextField form={form} name="description" label="Description" />
         {isPatch(policy) ? (

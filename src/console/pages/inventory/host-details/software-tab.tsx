@@ -1,4 +1,4 @@
-import { type ReactElement, useMemo } from "react";
+import { lazy, type ReactElement, Suspense, useMemo, useState } from "react";
 import { softwareInstallsApi } from "../../../../api/delivery/software-installs.ts";
 import type { Host } from "../../../../api/hosts/host.ts";
 import { hostsApi } from "../../../../api/inventory/hosts.ts";
@@ -9,12 +9,14 @@ import { Badge } from "../../../parts/badge.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { List } from "../../../parts/list/list-page.tsx";
 import { may } from "../../../session.ts";
+import { installStates } from "../../delivery/software-installs/install-states.tsx";
 import { missingData } from "../../software/missing-data.ts";
 
 type Change = "install" | "uninstall";
 
 export function SoftwareTab({ host }: { readonly host: Host }): ReactElement {
   const outdate = useOutdate();
+  const [result, setResult] = useState<ShownTitle | null>(null);
   const { id: hostId, team_id, display_name } = host;
   const definition = useMemo(() => {
     const change = async (kind: Change, { id, name }: HostSoftwareItem) => {
@@ -27,18 +29,23 @@ export function SoftwareTab({ host }: { readonly host: Host }): ReactElement {
         notifyFailed(error);
       }
     };
-    return softwareOf({ id: hostId, team_id, display_name }, (kind, item) => void change(kind, item));
+    return softwareOf({ id: hostId, team_id, display_name }, (kind, item) => void change(kind, item), setResult);
   }, [hostId, team_id, display_name, outdate]);
-  return <List definition={definition} />;
+  return (
+    <>
+      <List definition={definition} />
+      {result !== null && (
+        <Suspense>
+          <InstallResultDialog host={host} title={result} onClose={() => setResult(null)} />
+        </Suspense>
+      )}
+    </>
+  );
 }
 
-const states: Readonly<Record<NonNullable<HostSoftwareItem["status"]>, ReactElement>> = {
-  installed: <Badge tone="good">installed</Badge>,
-  pending_install: <Badge tone="note">waiting to be installed</Badge>,
-  failed_install: <Badge tone="bad">installation failed</Badge>,
-  pending_uninstall: <Badge tone="note">waiting to be removed</Badge>,
-  failed_uninstall: <Badge tone="bad">removal failed</Badge>,
-};
+type ShownTitle = Pick<HostSoftwareItem, "id" | "name">;
+
+const InstallResultDialog = lazy(() => import("../../delivery/software-installs/install-result-dialog.tsx"));
 
 const cvesOf = ({ installed_versions }: HostSoftwareItem): number =>
   new Set(installed_versions.flatMap(({ vulnerabilities }) => vulnerabilities ?? [])).size;
@@ -46,6 +53,7 @@ const cvesOf = ({ installed_versions }: HostSoftwareItem): number =>
 function softwareOf(
   host: Pick<Host, "id" | "team_id" | "display_name">,
   onChange: (kind: Change, item: HostSoftwareItem) => void,
+  onResult: (title: ShownTitle) => void,
 ): ListDefinition<typeof hostsApi.software, HostSoftwareItem> {
   const mayInstall = may("software:install", host.team_id);
   return {
@@ -75,7 +83,22 @@ function softwareOf(
         isNumber: true,
         cell: (item) => (cvesOf(item) === 0 ? "" : <Badge tone="bad">{cvesOf(item)}</Badge>),
       },
-      { id: "status", name: "State", cell: ({ status }) => (status === null ? "" : states[status]) },
+      { id: "status", name: "State", cell: ({ status }) => (status === null ? "" : installStates[status]) },
+      {
+        id: "result",
+        name: "Result",
+        cell: ({ id, name, status }) =>
+          status !== null && (
+            <button
+              type="button"
+              className="plain small"
+              aria-label={`Show the result of ${name}`}
+              onClick={() => onResult({ id, name })}
+            >
+              Show
+            </button>
+          ),
+      },
       {
         id: "action",
         name: "Action",
@@ -84,7 +107,7 @@ function softwareOf(
     ],
     filters: [
       { name: "vulnerable", label: "Vulnerable", options: [{ value: "true", label: "yes" }] },
-      { name: "available_for_install", label: "Can be installed", options: [{ value: "true", label: "yes" }] },
+      { name: "available_for_install", label: "Available for install", options: [{ value: "true", label: "yes" }] },
       { name: "self_service", label: "Self-service", options: [{ value: "true", label: "yes" }] },
     ],
     command: `hosts software ${host.display_name}`,

@@ -1,11 +1,12 @@
+import type { ReactElement } from "react";
 import { reportsApi } from "../../../../api/edge/reports.ts";
 import { type OsVersion, osVersionsApi } from "../../../../api/software/os-versions.ts";
 import { type SoftwareTitle, type SoftwareVersion, softwareApi } from "../../../../api/software/software.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { formatted } from "../../../parts/counted.ts";
-import type { Filter, ListDefinition } from "../../../parts/list/definition.ts";
-import { isPremium } from "../../../session.ts";
+import type { Column, Filter, ListDefinition } from "../../../parts/list/definition.ts";
+import { isPremium, may, maySomewhere } from "../../../session.ts";
 import { missingData } from "../missing-data.ts";
 
 const yes = [{ value: "true", label: "yes" }];
@@ -35,7 +36,41 @@ const cvesOfTitle = ({ versions: all }: SoftwareTitle): number =>
 const source = ({ source: kind, extension_for }: { readonly source: string; readonly extension_for: string }): string =>
   `${kind.replaceAll("_", " ")}${extension_for === "" ? "" : ` (${extension_for})`}`;
 
-export const titles: ListDefinition<typeof softwareApi.titles, SoftwareTitle> = {
+/** What the team offers of a title. */
+function Offer({ title }: { readonly title: SoftwareTitle }): ReactElement | null {
+  const { software_package, app_store_app } = title;
+  const offer = software_package ?? app_store_app;
+  if (offer === null) return null;
+  const version = software_package?.version ?? app_store_app?.latest_version ?? "";
+  return (
+    <>
+      <Badge tone="good">{version === "" ? "yes" : version}</Badge>
+      {offer.self_service && (
+        <>
+          {" "}
+          <Badge tone="quiet">self-service</Badge>
+        </>
+      )}
+    </>
+  );
+}
+
+/** Packages are of a team, so the list shows them only for one. */
+const offerColumns = (teamId: number | null): readonly Column<SoftwareTitle>[] =>
+  isPremium() && teamId !== null && may("packages:read", teamId || null)
+    ? [{ id: "package", name: "Available for install", cell: (title) => <Offer title={title} /> }]
+    : [];
+
+const offerFilters = (): readonly Filter[] =>
+  isPremium() && maySomewhere("packages:read")
+    ? [
+        { name: "available_for_install", label: "Available for install", options: yes },
+        { name: "self_service", label: "Self-service", options: yes },
+        { name: "packages_only", label: "Packages only", options: yes },
+      ]
+    : [];
+
+export const titlesOf = (teamId: number | null): ListDefinition<typeof softwareApi.titles, SoftwareTitle> => ({
   name: "Software",
   thing: "title",
   endpoint: softwareApi.titles,
@@ -58,12 +93,7 @@ export const titles: ListDefinition<typeof softwareApi.titles, SoftwareTitle> = 
       isNumber: true,
       cell: ({ id, hosts_count }) => hosts(hosts_count, { software_title_id: id }),
     },
-    {
-      id: "package",
-      name: "Can be installed",
-      cell: ({ software_package, app_store_app }) =>
-        (software_package || app_store_app) && <Badge tone="good">yes</Badge>,
-    },
+    ...offerColumns(teamId),
     {
       id: "bundle",
       name: "Bundle identifier",
@@ -71,17 +101,12 @@ export const titles: ListDefinition<typeof softwareApi.titles, SoftwareTitle> = 
       cell: ({ bundle_identifier }) => bundle_identifier ?? "",
     },
   ],
-  filters: [
-    ...vulnerableFilters(),
-    { name: "available_for_install", label: "Can be installed", options: yes },
-    { name: "self_service", label: "Self-service", options: yes },
-    { name: "packages_only", label: "Packages only", options: yes },
-  ],
+  filters: [...offerFilters(), ...vulnerableFilters()],
   csv: { endpoint: reportsApi.softwareTitles },
   command: "software list",
   flags: { team_id: "team" },
   empty: <p>Hosts report their software with their details. It is counted within the hour.</p>,
-};
+});
 
 const cvesOfVersion = ({ vulnerabilities }: SoftwareVersion): number => vulnerabilities?.length ?? 0;
 

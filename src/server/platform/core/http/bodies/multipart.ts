@@ -5,7 +5,7 @@ import { Busboy, type BusboyHeaders, type BusboyInstance } from "@fastify/busboy
 import { z } from "zod";
 import { FIELDS_LIMIT, type FilePart, fileNameOf, type Multipart, type StoredFile } from "../../../../../api/bodies.ts";
 import type { AnyEndpoint } from "../../../../../api/endpoint.ts";
-import { uploadIn } from "../../../../../api/platform/uploads.ts";
+import { uploadIn } from "../../../../../api/platform/upload-text.ts";
 import { badRequest, partTooLarge, unsupportedMediaType } from "../../errors.ts";
 import type { ByteSource } from "../body.ts";
 import { type BodySource, noRoom } from "../body.ts";
