@@ -31,6 +31,8 @@ export async function buildConsole(root, compiled, outDir) {
       manifest: "manifest.json",
       modulePreload: { polyfill: false },
       target: "es2022",
+      // The browsers that have light-dark(), so that each colour is written once.
+      cssTarget: ["chrome123", "firefox120", "safari17.5"],
       reportCompressedSize: false,
       // Icons and other images inside of scripts would need more than the content security policy allows.
       assetsInlineLimit: 0,

@@ -19,6 +19,8 @@ export interface BrowserCall {
   readonly signal?: AbortSignal;
   /** The server checks the request and replies as if it had carried it out. */
   readonly dryRun?: boolean;
+  /** The browser sends the request even if the page is closed at once. */
+  readonly keepalive?: boolean;
 }
 
 /** A file as a body, or as a part of one: its content, or the text of an upload session. Browsers send it themselves. */
@@ -105,6 +107,7 @@ export class BrowserClient {
         },
         credentials: "same-origin",
         redirect: "error",
+        ...(options.keepalive ? { keepalive: true } : {}),
         ...(content === undefined ? {} : { body: content }),
         ...(options.signal === undefined ? {} : { signal: options.signal }),
       });

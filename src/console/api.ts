@@ -24,6 +24,9 @@ export const queryClient = new QueryClient({
       staleTime: 2_000,
       retry: (count, error) => count < MAX_RETRIES && isTemporary(error),
       refetchOnWindowFocus: true,
+      // A request without a network fails at once, and is reported; the default waits silently for the network.
+      networkMode: "always",
+      refetchOnReconnect: true,
     },
   },
 });
@@ -63,7 +66,7 @@ export function useRead<E extends AnyEndpoint>(
       ReplyOf<E>
     >["placeholderData"],
     enabled,
-    ...(isLive ? { refetchInterval: REFRESH_MS } : {}),
+    refetchInterval: ({ state }) => intervalOf(state, isLive),
     ...(staleTime === undefined ? {} : { staleTime }),
   };
   return useQuery(options);
@@ -84,6 +87,10 @@ export function useReadText<E extends AnyEndpoint>(
     enabled,
   });
 }
+
+/** What failed for a while is tried again. The first read is not repeated while it goes on, nor after it was cancelled. */
+const intervalOf = (state: { readonly status: string; readonly error: unknown }, isLive: boolean): number | false =>
+  (isLive && state.status !== "pending") || (state.status === "error" && isTemporary(state.error)) ? REFRESH_MS : false;
 
 const isSameObject = (before: readonly unknown[], now: readonly unknown[]): boolean =>
   before[0] === now[0] && JSON.stringify(paramsIn(before[1])) === JSON.stringify(paramsIn(now[1]));

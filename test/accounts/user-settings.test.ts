@@ -32,13 +32,14 @@ describe.each(bothEngines)("settings of a user on %s", (engine) => {
       theme: "dark",
       zone: "utc",
     });
-    expect((await change(one, id, { columns: null, times: "exact", pinned: ["/hosts"] })).status).toBe(200);
+    expect((await change(one, id, { columns: null, times: "exact", rows: 100, pinned: ["/hosts"] })).status).toBe(200);
     expect((await read(one, `/users/${id}`)).console).toEqual({
       columns: {},
       keys: false,
       theme: "dark",
       zone: "utc",
       times: "exact",
+      rows: 100,
       pinned: ["/hosts"],
     });
   });

@@ -4,6 +4,8 @@ export const densities = ["compact", "normal", "comfortable"] as const;
 export const themes = ["system", "light", "dark", "contrast"] as const;
 export const timeZones = ["browser", "utc", "host"] as const;
 export const timeForms = ["relative", "exact"] as const;
+/** Rows on a page of a list. */
+export const pageSizes = [25, 50, 100, 250, 500] as const;
 
 /** Most lists whose columns are stored, columns of a list, and pinned entries. */
 const MAX_LISTS = 50;
@@ -17,6 +19,7 @@ const ListName = z
 const ColumnName = z.string().min(1).max(100);
 const choices = {
   density: z.enum(densities),
+  rows: z.literal(pageSizes).meta({ description: "rows on a page of a list" }),
   theme: z.enum(themes),
   zone: z.enum(timeZones).meta({ description: "time zone of times" }),
   times: z.enum(timeForms),
@@ -44,6 +47,7 @@ export const ConsoleChange = z.object({
     .optional()
     .meta({ description: "by list, such as hosts; null: the default columns" }),
   density: choices.density.nullable().optional(),
+  rows: choices.rows.nullable().optional(),
   theme: choices.theme.nullable().optional(),
   zone: choices.zone.nullable().optional(),
   times: choices.times.nullable().optional(),

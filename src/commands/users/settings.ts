@@ -1,5 +1,12 @@
 import * as Flags from "@oclif/core/flags";
-import { densities, type SettingsChange, themes, timeForms, timeZones } from "../../api/accounts/user-settings.ts";
+import {
+  densities,
+  pageSizes,
+  type SettingsChange,
+  themes,
+  timeForms,
+  timeZones,
+} from "../../api/accounts/user-settings.ts";
 import { usersApi } from "../../api/accounts/users.ts";
 import { changesOf } from "../../cli/base-command.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
@@ -26,6 +33,7 @@ export default class UsersSettings extends ClientCommand {
       multiple: true,
     }),
     density: choice(densities, "Height of rows."),
+    rows: choice(pageSizes.map(String), "Rows on a page of a list."),
     theme: choice(themes, "Colours."),
     zone: choice(timeZones, "Time zone of times."),
     times: choice(timeForms, "Form of times."),
@@ -52,6 +60,7 @@ export default class UsersSettings extends ClientCommand {
       ...withoutAbsent({
         columns: columnsOf(flags.columns),
         density: choiceOf(flags.density),
+        rows: sizeOf(flags.rows),
         theme: choiceOf(flags.theme),
         zone: choiceOf(flags.zone),
         times: choiceOf(flags.times),
@@ -69,9 +78,14 @@ export default class UsersSettings extends ClientCommand {
   }
 }
 
-const shown = ["columns", "density", "theme", "zone", "times", "keys", "pinned"].map((key) => ({ key }));
+const shown = ["columns", "density", "rows", "theme", "zone", "times", "keys", "pinned"].map((key) => ({ key }));
 
 const choiceOf = (text: string | undefined): string | null | undefined => (text === DEFAULT ? null : text);
+
+function sizeOf(text: string | undefined): number | null | undefined {
+  const choice = choiceOf(text);
+  return typeof choice === "string" ? Number(choice) : choice;
+}
 
 function columnsOf(texts: readonly string[] | undefined): Record<string, string[] | null> | undefined {
   if (texts === undefined) return undefined;

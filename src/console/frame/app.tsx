@@ -3,11 +3,13 @@ import { Route, Switch, useLocation } from "wouter";
 import { pages } from "../pages.ts";
 import { type RouteName, routes } from "../routes.ts";
 import { Banner } from "./banner.tsx";
+import { ConnectionNotice } from "./connection.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
 import { GitopsBanner } from "./gitops-banner.tsx";
 import { Navigation } from "./navigation.tsx";
 import { Notices } from "./notices.tsx";
 import { Page } from "./page.tsx";
+import { RouteProvider } from "./route.ts";
 import { SessionDialog } from "./session-dialog.tsx";
 import { GlobalShortcuts } from "./shortcuts-dialog.tsx";
 
@@ -29,7 +31,9 @@ export function App(): ReactElement {
                   const Content = pages[name as RouteName];
                   return (
                     <Route key={name} path={pattern}>
-                      <Content />
+                      <RouteProvider value={name as RouteName}>
+                        <Content />
+                      </RouteProvider>
                     </Route>
                   );
                 })}
@@ -43,7 +47,9 @@ export function App(): ReactElement {
           </ErrorBoundary>
         </main>
       </div>
-      <Notices />
+      <Notices>
+        <ConnectionNotice />
+      </Notices>
       <GlobalShortcuts />
       <SessionDialog />
     </>

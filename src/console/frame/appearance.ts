@@ -1,7 +1,9 @@
-// The colour scheme: the system's, or the user's choice on this browser.
+// Colours and the height of rows: as the system's, or as the user has chosen.
+import type { densities, themes } from "../../api/accounts/user-settings.ts";
+import { settings } from "../settings.ts";
 
-export const themes = ["system", "light", "dark", "contrast"] as const;
 export type Theme = (typeof themes)[number];
+export type Density = (typeof densities)[number];
 
 export const themeNames: Readonly<Record<Theme, string>> = {
   system: "As the system",
@@ -10,18 +12,24 @@ export const themeNames: Readonly<Record<Theme, string>> = {
   contrast: "More contrast",
 };
 
-const STORED = "svc-theme";
+export const densityNames: Readonly<Record<Density, string>> = {
+  compact: "Compact",
+  normal: "Normal",
+  comfortable: "Comfortable",
+};
 
-export function theme(): Theme {
-  const stored = localStorage.getItem(STORED);
-  return themes.find((name) => name === stored) ?? "system";
-}
+export const setTheme = (theme: Theme): void => settings.change({ theme: theme === "system" ? null : theme });
+export const setDensity = (density: Density): void =>
+  settings.change({ density: density === "normal" ? null : density });
 
-export function setTheme(name: Theme): void {
-  localStorage.setItem(STORED, name);
-  applyAppearance();
-}
-
+/** Shows the page as the user has set it, now and when it changes. The server has done so for the first paint. */
 export function applyAppearance(): void {
-  document.documentElement.dataset.theme = theme();
+  apply();
+  settings.subscribe(apply);
+}
+
+function apply(): void {
+  const { theme = "system", density = "normal" } = settings.get();
+  const wantsContrast = theme === "system" && matchMedia("(prefers-contrast: more)").matches;
+  Object.assign(document.documentElement.dataset, { theme: wantsContrast ? "contrast" : theme, density });
 }

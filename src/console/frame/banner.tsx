@@ -1,7 +1,8 @@
-import { type ReactElement, useState } from "react";
+import type { ReactElement } from "react";
 import { MenuButton } from "../parts/menu.tsx";
 import { useSession } from "../session.ts";
-import { setTheme, theme, themeNames, themes } from "./appearance.ts";
+import { useSettings } from "../settings.ts";
+import { setTheme, type Theme, themeNames } from "./appearance.ts";
 import { PageLink } from "./page-link.tsx";
 import { openPalette } from "./palette-state.ts";
 import { openShortcuts } from "./shortcuts.ts";
@@ -42,17 +43,14 @@ export function Banner(): ReactElement {
 }
 
 function ThemeMenu(): ReactElement {
-  const [selected, setSelected] = useState(theme);
+  const { theme = "system" } = useSettings();
   return (
     <MenuButton
       label="Theme"
-      items={themes.map((name) => ({
-        name: themeNames[name],
-        isChecked: name === selected,
-        onSelect: () => {
-          setTheme(name);
-          setSelected(name);
-        },
+      items={Object.entries(themeNames).map(([id, name]) => ({
+        name,
+        isChecked: id === theme,
+        onSelect: () => setTheme(id as Theme),
       }))}
     />
   );

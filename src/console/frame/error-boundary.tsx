@@ -1,5 +1,6 @@
 import { Component, type ReactNode } from "react";
 import { ErrorMessage } from "../parts/error-message.tsx";
+import { isLoadFailure, isServed } from "./page-scripts.ts";
 
 interface State {
   readonly error: unknown;
@@ -13,13 +14,22 @@ export class ErrorBoundary extends Component<{ readonly children: ReactNode }, S
     return { error };
   }
 
+  /** Browsers do not load a script again that failed; a new page does, once the server responds. */
+  async #retry(): Promise<void> {
+    if (!isLoadFailure(this.state.error)) this.setState({ error: null });
+    else if (await isServed()) location.reload();
+  }
+
   override render(): ReactNode {
     if (this.state.error === null) return this.props.children;
     return (
       <>
         <h1>Something went wrong</h1>
-        <ErrorMessage error={this.state.error} onRetry={() => this.setState({ error: null })} />
+        <ErrorMessage error={asWords(this.state.error)} onRetry={() => void this.#retry()} />
       </>
     );
   }
 }
+
+const asWords = (error: unknown): unknown =>
+  isLoadFailure(error) ? new Error("the page could not be loaded: the server does not respond") : error;

@@ -3,6 +3,7 @@ import { useLocation } from "wouter";
 import { consolePaths } from "../routes.ts";
 import { ownEntries } from "./entries.ts";
 import { PageLink } from "./page-link.tsx";
+import { PinnedViews } from "./pinned-views.tsx";
 
 export function Navigation(): ReactElement {
   const [path] = useLocation();
@@ -20,6 +21,7 @@ export function Navigation(): ReactElement {
             </li>
           ))}
       </ul>
+      <PinnedViews />
     </nav>
   );
 }

@@ -1,7 +1,10 @@
-import { type ReactElement, useSyncExternalStore } from "react";
+import { type ReactElement, type ReactNode, useSyncExternalStore } from "react";
 import { ApiCallError } from "../../client/errors.ts";
 import { errorTexts } from "../parts/error-texts.ts";
 import { PageLink } from "./page-link.tsx";
+
+/** Takes back what was done. What it says is shown, or why it failed. */
+export type Undo = () => Promise<string>;
 
 export interface Notice {
   readonly id: number;
@@ -9,7 +12,7 @@ export interface Notice {
   readonly text: string;
   /** The id under which the server logged an error. */
   readonly reference?: string | undefined;
-  readonly undo?: (() => void) | undefined;
+  readonly undo?: Undo | undefined;
   /** Where more about it is. */
   readonly link?: NoticeLink | undefined;
 }
@@ -55,49 +58,61 @@ class NoticeStore {
 
 const store = new NoticeStore();
 
-/** Says that something was done, with a way back if there is one, which keeps the notice until it is closed. */
+/** Says that something was done; with a way back only if nothing of it remains afterwards, which keeps the notice. */
 export const notifyDone = (text: string, options: Pick<Notice, "undo" | "link"> = {}): void =>
   store.add({ kind: "done", text, ...options });
 
-/** Says that something failed, in the words of the server. */
-export function notifyFailed(error: unknown): void {
+/** Says that something failed, in the words of the server, after what it means for the user. */
+export function notifyFailed(error: unknown, about?: string): void {
   const reference = error instanceof ApiCallError ? error.requestId : undefined;
-  store.add({ kind: "failed", text: errorTexts(error).join(" "), reference });
+  const text = errorTexts(error).join(" ");
+  store.add({ kind: "failed", text: about === undefined ? text : `${about}: ${text}`, reference });
 }
 
-export function Notices(): ReactElement {
+async function takeBack(id: number, undo: Undo): Promise<void> {
+  store.close(id);
+  try {
+    notifyDone(await undo());
+  } catch (error) {
+    notifyFailed(error, "It could not be undone");
+  }
+}
+
+/** What was done and what failed. `children`: what is said about the whole page. */
+export function Notices({ children }: { readonly children: ReactNode }): ReactElement {
   const notices = useSyncExternalStore(store.subscribe, store.get);
   return (
     <section aria-label="Notices" aria-live="polite" className="notices">
-      {notices.map(({ id, kind, text, reference, undo, link }) => (
-        <div key={id} className={`notice ${kind}`}>
-          <p>
-            {text}
-            {reference !== undefined && <small> Reference: {reference}</small>}
-            {link !== undefined && (
-              <>
-                {" "}
-                <PageLink href={link.href}>{link.text}</PageLink>
-              </>
-            )}
-          </p>
-          {undo !== undefined && (
-            <button
-              type="button"
-              className="plain"
-              onClick={() => {
-                undo();
-                store.close(id);
-              }}
-            >
-              Undo
-            </button>
-          )}
-          <button type="button" className="plain" onClick={() => store.close(id)} aria-label={`Close: ${text}`}>
-            Close
-          </button>
-        </div>
+      {children}
+      {notices.map((notice) => (
+        <NoticeLine key={notice.id} notice={notice} />
       ))}
     </section>
+  );
+}
+
+function NoticeLine({ notice }: { readonly notice: Notice }): ReactElement {
+  const { id, kind, text, reference, undo, link } = notice;
+  return (
+    <div className={`notice ${kind}`}>
+      <p>
+        {text}
+        {reference !== undefined && <small> Reference: {reference}</small>}
+        {link !== undefined && (
+          <>
+            {" "}
+            <PageLink href={link.href}>{link.text}</PageLink>
+          </>
+        )}
+      </p>
+      {undo !== undefined && (
+        <button type="button" className="plain" onClick={() => void takeBack(id, undo)}>
+          Undo
+        </button>
+      )}
+      <button type="button" className="plain" onClick={() => store.close(id)} aria-label={`Close: ${text}`}>
+        Close
+      </button>
+    </div>
   );
 }

@@ -9,6 +9,7 @@ interface PageLinkProps {
   readonly className?: string;
   readonly "aria-current"?: "page" | undefined;
   readonly "aria-label"?: string;
+  readonly onClick?: () => void;
 }
 
 /** A link to a page of the console, which keeps the team that is selected. */

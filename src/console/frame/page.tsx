@@ -1,5 +1,6 @@
 import { type ReactElement, type ReactNode, useEffect } from "react";
 import { useSession } from "../session.ts";
+import { HelpButton } from "./help-button.tsx";
 import { PageLink } from "./page-link.tsx";
 
 interface PageProps {
@@ -31,7 +32,10 @@ export function Page({ title, actions, breadcrumb, children }: PageProps): React
       )}
       <div className="page-head">
         <h1>{title}</h1>
-        {actions !== undefined && <div className="page-actions">{actions}</div>}
+        <div className="page-actions">
+          {actions}
+          <HelpButton />
+        </div>
       </div>
       {children}
     </>

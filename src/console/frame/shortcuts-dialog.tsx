@@ -1,12 +1,12 @@
-import { type ReactElement, useEffect, useState } from "react";
+import { type ReactElement, useEffect } from "react";
 import { Dialog } from "../parts/dialog.tsx";
 import { consolePaths } from "../routes.ts";
+import { useSettings } from "../settings.ts";
 import { useGo } from "../url.ts";
 import { ownEntries } from "./entries.ts";
 import { Palette } from "./palette.tsx";
 import { openPalette } from "./palette-state.ts";
 import {
-  areLettersOn,
   openShortcuts,
   setLetters,
   shortcuts,
@@ -54,19 +54,12 @@ export function GlobalShortcuts(): ReactElement {
 function ShortcutsDialog(): ReactElement | null {
   const isOpen = useShortcutListOpen();
   const list = useShortcutList();
-  const [isOn, setOn] = useState(areLettersOn);
+  const { keys: isOn = true } = useSettings();
   if (!isOpen) return null;
   return (
     <Dialog title="Keyboard shortcuts" onClose={() => shortcuts.setListOpen(false)}>
       <label className="check">
-        <input
-          type="checkbox"
-          checked={isOn}
-          onChange={({ target }) => {
-            setLetters(target.checked);
-            setOn(target.checked);
-          }}
-        />
+        <input type="checkbox" checked={isOn} onChange={({ target }) => setLetters(target.checked)} />
         Shortcuts of single letters
       </label>
       <dl className="keys">

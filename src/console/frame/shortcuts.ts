@@ -1,5 +1,6 @@
 // Keyboard shortcuts. Single letters can be turned off (WCAG 2.1.4), and do nothing while the user types.
 import { useEffect, useRef, useSyncExternalStore } from "react";
+import { settings } from "../settings.ts";
 
 interface Shortcut {
   /** The value of `event.key`, or two of them with a space: one after the other. */
@@ -9,7 +10,6 @@ interface Shortcut {
 }
 
 const SEQUENCE_MS = 1_500;
-const STORED = "svc-letter-keys";
 
 class Shortcuts {
   #all: readonly Shortcut[] = [];
@@ -69,8 +69,8 @@ const isTyping = (target: EventTarget | null): boolean =>
   (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName)) &&
   !(target instanceof HTMLInputElement && ["checkbox", "radio"].includes(target.type));
 
-export const areLettersOn = (): boolean => localStorage.getItem(STORED) !== "off";
-export const setLetters = (on: boolean): void => localStorage.setItem(STORED, on ? "on" : "off");
+export const areLettersOn = (): boolean => settings.get().keys ?? true;
+export const setLetters = (on: boolean): void => settings.change({ keys: on ? null : false });
 
 export const openShortcuts = (): void => shortcuts.setListOpen(true);
 export const useShortcutList = (): readonly Shortcut[] =>

@@ -1,4 +1,4 @@
-import { type ReactElement, type ReactNode, useId, useState } from "react";
+import { type ReactElement, type ReactNode, useId, useRef, useState } from "react";
 import { request } from "../api.ts";
 import { Dialog } from "./dialog.tsx";
 import { ErrorMessage } from "./error-message.tsx";
@@ -34,13 +34,16 @@ export function ConfirmDialog(props: ConfirmDialogProps): ReactElement {
   const [reason, setReason] = useState("");
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
+  const sending = useRef(false);
   const isReady = blocked === undefined && (props.isReady ?? true) && (typed === undefined || text.trim() === typed);
   const confirm = async () => {
-    if (!isReady || isSending) return;
+    if (!isReady || sending.current) return;
+    sending.current = true;
     setSending(true);
     try {
       onClose(await request(() => onConfirm(reason.trim())));
     } catch (thrown) {
+      sending.current = false;
       setError(thrown);
       setSending(false);
     }

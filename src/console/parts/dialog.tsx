@@ -12,6 +12,8 @@ interface DialogProps {
   readonly hasChanges?: boolean;
 }
 
+const FIELD = ":is(input, textarea, select):enabled";
+
 /** A modal dialog: the browser's own, which keeps the focus inside and returns it afterwards. */
 export function Dialog(props: DialogProps): ReactElement {
   const { title, children, onClose, isAlert = false, isWide = false, hasChanges = false } = props;
@@ -23,8 +25,9 @@ export function Dialog(props: DialogProps): ReactElement {
     const element = dialog.current;
     const before = document.activeElement;
     element?.showModal();
-    // The browser focuses the first button, whatever had the focus while the dialog was not open yet.
-    element?.querySelector<HTMLElement>("[data-focus]")?.focus();
+    // The browser focuses the first button, which closes the dialog; users come to type.
+    const field = element?.querySelector<HTMLElement>("[data-focus]") ?? element?.querySelector<HTMLElement>(FIELD);
+    field?.focus();
     return () => {
       element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();

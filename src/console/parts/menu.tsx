@@ -1,4 +1,5 @@
-import { lazy, type ReactElement, Suspense, useEffect, useState } from "react";
+import { type ReactElement, useCallback, useEffect, useState } from "react";
+import { lazyPart } from "./lazy-part.tsx";
 
 export interface MenuItem {
   readonly name: string;
@@ -17,27 +18,34 @@ export interface MenuProps {
 }
 
 const load = () => import("./aria-menu.tsx");
-const AriaMenu = lazy(load);
+const AriaMenu = lazyPart(load);
 
 /** A button that opens a menu. Its script is loaded when the page is idle, or when the button is first pressed. */
 export function MenuButton(props: MenuProps): ReactElement {
   const [isWanted, setWanted] = useState(false);
   const [isReady, setReady] = useState(false);
-  useEffect(() => whenIdle(() => void load().then(() => setReady(true))), []);
+  useEffect(
+    () =>
+      whenIdle(() =>
+        load().then(
+          () => setReady(true),
+          // The button tries again when it is pressed.
+          () => undefined,
+        ),
+      ),
+    [],
+  );
+  const giveUp = useCallback(() => setWanted(false), []);
   const button = (
     <button type="button" className={props.className ?? "plain"} aria-haspopup="menu" onClick={() => setWanted(true)}>
       {props.label}
     </button>
   );
   if (!isReady && !isWanted) return button;
-  return (
-    <Suspense fallback={button}>
-      <AriaMenu {...props} isOpenAtFirst={isWanted} />
-    </Suspense>
-  );
+  return <AriaMenu {...props} isOpenAtFirst={isWanted} fallback={button} onFailed={giveUp} />;
 }
 
-function whenIdle(run: () => void): () => void {
+function whenIdle(run: () => unknown): () => void {
   if (!("requestIdleCallback" in window)) {
     const timer = setTimeout(run, 1_000);
     return () => clearTimeout(timer);

@@ -1,6 +1,10 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactElement, ReactNode } from "react";
+import { isTemporary } from "../api.ts";
 import { ErrorMessage } from "./error-message.tsx";
+import { errorTexts } from "./error-texts.ts";
+import { exactTime } from "./time.tsx";
+import { useWaiting, WaitingNote } from "./waiting.tsx";
 
 interface ReadProps<Value> {
   readonly from: UseQueryResult<Value>;
@@ -11,12 +15,14 @@ interface ReadProps<Value> {
 
 /** What was read, or that it loads, or why it could not be read. What was read before stays when a later try fails. */
 export function Read<Value>({ from, what, children }: ReadProps<Value>): ReactElement {
+  const waiting = useWaiting(from);
   if (from.data !== undefined)
     return (
       <>
-        {from.isError && (
+        {/* A server that is gone is reported once, for the whole page. */}
+        {from.isError && !isTemporary(from.error) && (
           <p role="status" className="message note">
-            This is not up to date: the server does not respond.
+            This is from {exactTime(from.dataUpdatedAt)}. {errorTexts(from.error).join(" ")}
           </p>
         )}
         {children(from.data)}
@@ -24,8 +30,13 @@ export function Read<Value>({ from, what, children }: ReadProps<Value>): ReactEl
     );
   if (from.isError) return <ErrorMessage error={from.error} onRetry={() => void from.refetch()} />;
   return (
-    <p role="status" className="loading">
-      Loading {what}
-    </p>
+    <>
+      {waiting !== "cancelled" && (
+        <p role="status" className="loading">
+          Loading {what}
+        </p>
+      )}
+      <WaitingNote from={from} state={waiting} what={what} />
+    </>
   );
 }

@@ -1,4 +1,5 @@
 import { type ReactElement, useEffect, useState } from "react";
+import { settings, useSettings } from "../settings.ts";
 
 const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["year", 31_536_000],
@@ -9,7 +10,21 @@ const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["minute", 60],
 ];
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const parts: Intl.DateTimeFormatOptions = {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  timeZoneName: "short",
+};
+const inBrowserZone = new Intl.DateTimeFormat("en-GB", parts);
+const inUtc = new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: "UTC" });
+
+/** The time with its zone: as the user has set it. */
+export const exactTime = (time: string | number): string =>
+  (settings.get().zone === "utc" ? inUtc : inBrowserZone).format(new Date(time));
 
 export function relativeTime(time: string, now: number): string {
   const seconds = Math.round((Date.parse(time) - now) / 1000);
@@ -18,7 +33,7 @@ export function relativeTime(time: string, now: number): string {
   return Math.abs(seconds) < 10 ? "now" : relative.format(seconds, "second");
 }
 
-/** How long ago, with the exact time on hover and focus. `none` stands for a time that does not exist. */
+/** How long ago, with the exact time on hover, or the exact time if the user prefers it. `none` stands for a time that does not exist. */
 export function Time({
   value,
   none = "never",
@@ -27,6 +42,7 @@ export function Time({
   readonly none?: string;
 }): ReactElement {
   const now = useNow();
+  const { times } = useSettings();
   if (
     value === null ||
     value === undefined ||
@@ -35,9 +51,10 @@ export function Time({
     value.startsWith("2000-01-01")
   )
     return <span className="quiet">{none}</span>;
+  const isExact = times === "exact";
   return (
-    <time dateTime={value} title={exact.format(new Date(value))}>
-      {relativeTime(value, now)}
+    <time dateTime={value} title={isExact ? relativeTime(value, now) : exactTime(value)}>
+      {isExact ? exactTime(value) : relativeTime(value, now)}
     </time>
   );
 }

@@ -38,6 +38,7 @@ export function ApprovalsTab(): ReactElement {
 
 const approvalsOf = (onDecide: (decision: Decision) => void): ListDefinition<typeof approvalsApi.list, Approval> => ({
   name: "Approvals",
+  view: "approvals",
   thing: "approval",
   endpoint: approvalsApi.list,
   hasTeams: false,

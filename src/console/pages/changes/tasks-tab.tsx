@@ -1,7 +1,8 @@
 import { type ReactElement, useMemo } from "react";
 import { type Task, tasksApi } from "../../../api/platform/tasks.ts";
 import { client, request, useOutdate } from "../../api.ts";
-import { notifyDone, notifyFailed } from "../../frame/notices.tsx";
+import { notifyDone } from "../../frame/notices.tsx";
+import { useAction } from "../../parts/action.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { formatted } from "../../parts/counted.ts";
 import type { ListDefinition } from "../../parts/list/definition.ts";
@@ -13,23 +14,18 @@ import { TaskPanel } from "./task-panel.tsx";
 /** What the servers do after a request was answered, with how far it is. */
 export function TasksTab(): ReactElement {
   const outdate = useOutdate();
-  const definition = useMemo(() => {
-    const cancel = async ({ id }: Task) => {
-      try {
-        await request(() => client.call(tasksApi.cancel, { params: { id: String(id) } }));
-        notifyDone("The task ends before its next step.");
-        await outdate(tasksApi.list);
-      } catch (error) {
-        notifyFailed(error);
-      }
-    };
-    return tasksOf((task) => void cancel(task));
-  }, [outdate]);
+  const cancel = useAction(async ({ id }: Task) => {
+    await request(() => client.call(tasksApi.cancel, { params: { id: String(id) } }));
+    notifyDone("The task ends before its next step.");
+    await outdate(tasksApi.list);
+  });
+  const definition = useMemo(() => tasksOf(cancel.run), [cancel.run]);
   return <List definition={definition} />;
 }
 
 const tasksOf = (onCancel: (task: Task) => void): ListDefinition<typeof tasksApi.list, Task> => ({
   name: "Tasks",
+  view: "tasks",
   thing: "task",
   endpoint: tasksApi.list,
   hasTeams: false,

@@ -72,7 +72,12 @@ function Field<V extends FormValues>(
   const { form, name, label, hint, control } = props;
   const id = useId();
   const error = form.errorOf(name);
-  const describedBy = [hint === undefined ? null : `${id}-hint`, error === null ? null : `${id}-error`]
+  const other = form.otherValueOf(name);
+  const describedBy = [
+    hint === undefined ? null : `${id}-hint`,
+    other === undefined ? null : `${id}-other`,
+    error === null ? null : `${id}-error`,
+  ]
     .filter(Boolean)
     .join(" ");
   return (
@@ -87,6 +92,11 @@ function Field<V extends FormValues>(
       {hint !== undefined && (
         <p id={`${id}-hint`} className="hint">
           {hint}
+        </p>
+      )}
+      {other !== undefined && (
+        <p id={`${id}-other`} className="hint" role="status">
+          Somebody else has changed this meanwhile, to: {other === "" || other === null ? "nothing" : String(other)}
         </p>
       )}
       {error !== null && (

@@ -7,10 +7,14 @@ import { errorTexts } from "../error-texts.ts";
 export type FormValues = Readonly<Record<string, unknown>>;
 
 interface FormOptions<V extends FormValues, Reply> {
+  /** What is stored now. If others change it meanwhile, fields that the user has not changed follow. */
   readonly initial: V;
-  /** Sends the values. With `dryRun`, the server only checks them. */
-  readonly send: (values: V, options: { readonly dryRun?: boolean }) => Promise<Reply>;
-  readonly onDone: (reply: Reply, values: V) => void;
+  /**
+   * Sends the values. With `dryRun`, the server only checks them. `changed` has only those that the user has changed:
+   * an endpoint that changes something gets these, so that what others change meanwhile is not lost.
+   */
+  readonly send: (values: V, options: { readonly dryRun?: boolean }, changed: Partial<V>) => Promise<Reply>;
+  readonly onDone: (reply: Reply, values: V, changed: Partial<V>) => void;
   /** Whether the endpoint has dry runs: then a field is checked when the user leaves it. Default: yes. */
   readonly hasDryRun?: boolean;
 }
@@ -19,6 +23,8 @@ export interface Form<V extends FormValues> {
   readonly values: V;
   readonly set: <K extends keyof V>(name: K, value: V[K]) => void;
   readonly errorOf: (name: keyof V) => string | null;
+  /** The value that somebody else has saved since the user began to change the field. Undefined: nobody has. */
+  readonly otherValueOf: (name: keyof V) => unknown;
   /** Errors that belong to no field of the form, with the server's id of the request if there is one. */
   readonly general: readonly string[];
   readonly isSending: boolean;
@@ -26,34 +32,41 @@ export interface Form<V extends FormValues> {
   /** The user has left the field. */
   readonly leave: (name: keyof V) => void;
   readonly submit: () => void;
+  /** Forgets what was typed. */
+  readonly reset: () => void;
 }
 
 export function useForm<V extends FormValues, Reply>(options: FormOptions<V, Reply>): Form<V> {
-  const { send, onDone, hasDryRun = true } = options;
-  const [initial] = useState(options.initial);
-  const [values, setValues] = useState(initial);
+  const { initial, send, onDone, hasDryRun = true } = options;
+  const [edits, setEdits] = useState<Edits<V>>({});
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
+  const sending = useRef(false);
   const visited = useRef(new Set<keyof V>());
   const checks = useRef(0);
+  const changed = changesIn(edits, initial);
+  const values = { ...initial, ...changed };
   const submit = async () => {
-    if (isSending) return;
+    if (sending.current) return;
+    sending.current = true;
     checks.current++;
     setSending(true);
     try {
-      const reply = await request(() => send(values, {}));
+      const reply = await request(() => send(values, {}, changed));
       setError(null);
-      onDone(reply, values);
+      setEdits(afterSaving);
+      onDone(reply, values, changed);
     } catch (thrown) {
       for (const name of Object.keys(values)) visited.current.add(name);
       setError(thrown);
     } finally {
+      sending.current = false;
       setSending(false);
     }
   };
   const check = async () => {
     const number = ++checks.current;
-    const thrown = await request(() => send(values, { dryRun: true })).then(
+    const thrown = await request(() => send(values, { dryRun: true }, changed)).then(
       () => null,
       (reason: unknown) => reason,
     );
@@ -64,23 +77,63 @@ export function useForm<V extends FormValues, Reply>(options: FormOptions<V, Rep
   const isField = (name: string) => Object.keys(values).some((field) => isAbout(name, field));
   return {
     values,
-    set: (name, value) => setValues((before) => ({ ...before, [name]: value })),
+    set: (name, value) =>
+      setEdits((before) => ({
+        ...before,
+        [name]: { value, before: (before[name] ?? { before: initial[name] }).before },
+      })),
     errorOf(name) {
       if (!visited.current.has(name)) return null;
       const texts = reasons.filter((reason) => isAbout(reason.name, String(name))).map(({ reason }) => reason);
       return texts.length === 0 ? null : texts.join("; ");
     },
+    otherValueOf(name) {
+      const edit = name in changed ? edits[name] : undefined;
+      return edit === undefined || isSame(edit.before, initial[name]) ? undefined : initial[name];
+    },
     general: generalTexts(error, isField),
     isSending,
-    isChanged: Object.keys(values).some((name) => values[name] !== initial[name]),
+    isChanged: Object.keys(changed).length > 0,
     leave(name) {
-      if (values[name] === initial[name] && !visited.current.has(name)) return;
+      if (!(name in changed) && !visited.current.has(name)) return;
       visited.current.add(name);
       if (hasDryRun) void check();
     },
     submit: () => void submit(),
+    reset() {
+      setEdits({});
+      setError(null);
+      visited.current.clear();
+    },
   };
 }
+
+/** What the user has typed, by field, and what was stored when the user began to. */
+type Edits<V extends FormValues> = {
+  readonly [K in keyof V]?: { readonly value: V[K]; readonly before: V[K] };
+};
+
+const changesIn = <V extends FormValues>(edits: Edits<V>, initial: V): Partial<V> =>
+  Object.fromEntries(
+    Object.entries(edits).flatMap(([name, edit]) =>
+      edit === undefined || isSame(edit.value, initial[name]) ? [] : [[name, edit.value]],
+    ),
+  ) as Partial<V>;
+
+/** What was saved is what is stored, until it is read again. */
+const afterSaving = <V extends FormValues>(edits: Edits<V>): Edits<V> =>
+  Object.fromEntries(
+    Object.entries(edits).flatMap(([name, edit]) =>
+      edit === undefined ? [] : [[name, { value: edit.value, before: edit.value }]],
+    ),
+  ) as Edits<V>;
+
+const isSame = (a: unknown, b: unknown): boolean =>
+  a === b || (isPlain(a) && isPlain(b) && JSON.stringify(a) === JSON.stringify(b));
+
+const isPlain = (value: unknown): boolean =>
+  Array.isArray(value) ||
+  (typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype);
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof ApiCallError && error.status >= 400 && error.status < 500 && error.status !== 429;

@@ -1,26 +1,35 @@
-import { type ReactElement, useState } from "react";
+import type { ReactElement } from "react";
+import { settings, useSettings } from "../../settings.ts";
+import { useUrl } from "../../url.ts";
 import { Dialog } from "../dialog.tsx";
-import type { Column } from "./definition.ts";
+import type { AnyListDefinition, Column } from "./definition.ts";
 
-const stored = (list: string): string => `svc-columns ${list}`;
+/** The parameter of the URL with the columns of a view. */
+export const COLUMNS = "columns";
 
-/** The columns that the user has chosen for the list, in the order of the definition. */
+/** The name of the list in the user's settings. Lists of the same name on other pages have other endpoints. */
+const keyOf = ({ view, name, endpoint }: AnyListDefinition): string =>
+  view ?? `${endpoint.path.slice(1)} ${name}`.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+
+/** The columns of the URL, or those that the user has chosen for the list, in the order of the definition. */
 export function useColumns<Row>(
-  list: string,
+  definition: AnyListDefinition,
   columns: readonly Column<Row>[],
 ): readonly [shown: readonly Column<Row>[], choose: (ids: readonly string[]) => void] {
-  const [ids, setIds] = useState<readonly string[] | null>(() => {
-    const text = localStorage.getItem(stored(list));
-    return text === null ? null : text.split(",");
-  });
+  const { columns: stored = {} } = useSettings();
+  const url = useUrl();
+  const inUrl = url.get(COLUMNS);
+  const chosen = inUrl === null ? stored[keyOf(definition)] : inUrl.split(",");
+  // Names of another version, or of another program, say nothing about these columns.
+  const ids = chosen?.some((id) => columns.some((column) => column.id === id)) ? chosen : undefined;
   const shown = columns.filter(({ id, isOptional = false }, at) =>
-    at === 0 ? true : ids === null ? !isOptional : ids.includes(id),
+    at === 0 ? true : ids === undefined ? !isOptional : ids.includes(id),
   );
   return [
     shown,
     (next) => {
-      localStorage.setItem(stored(list), next.join(","));
-      setIds(next);
+      if (inUrl === null) settings.change({ columns: { [keyOf(definition)]: [...next] } });
+      else url.set({ [COLUMNS]: next.join(",") }, { replace: true });
     },
   ];
 }

@@ -1,6 +1,7 @@
 // What a page says about its list; `ListPage` does the rest.
 import type { ReactNode } from "react";
 import type { AnyEndpoint, ReplyOf } from "../../../api/endpoint.ts";
+import type { viewPages } from "../../../api/settings/views.ts";
 import type { MenuItem } from "../menu.tsx";
 
 export interface Column<Row> {
@@ -20,6 +21,9 @@ export interface FilterOption {
   readonly value: string;
   readonly label: string;
 }
+
+/** A list that views can be saved of. */
+export type ViewPage = (typeof viewPages)[number];
 
 /** A filter, which is a parameter of the list's endpoint and of the page's URL. */
 export interface Filter {
@@ -72,6 +76,8 @@ export interface ListDefinition<E extends AnyEndpoint, Row> {
   readonly name: string;
   /** One of the rows: "host". The plural gets an s unless it is named. */
   readonly thing: string;
+  /** The list's name in the API, if views of it can be saved. */
+  readonly view?: ViewPage;
   readonly things?: string;
   readonly endpoint: E;
   readonly params?: Readonly<Record<string, string | number>>;

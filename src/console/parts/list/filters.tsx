@@ -35,6 +35,12 @@ interface FilterChipProps {
 }
 
 function FilterChip({ filter, value, onChange }: FilterChipProps): ReactElement {
+  const text = useFilterText(filter, value);
+  return <Chip name={filter.label} text={text} onRemove={() => onChange(withoutFilter(filter))} />;
+}
+
+/** The value of a filter as users know it. */
+export function useFilterText(filter: Filter, value: string): string {
   const { data = [] } = useOptions(filter);
   const name = useQuery({
     queryKey: ["option", filter.name, filter.label, value],
@@ -42,14 +48,14 @@ function FilterChip({ filter, value, onChange }: FilterChipProps): ReactElement 
     enabled: filter.find !== undefined,
     staleTime: 60_000,
   });
-  const text = name.data ?? data.find((option) => option.value === value)?.label ?? value;
-  const cleared = {
-    [filter.name]: null,
-    page: null,
-    ...(filter.needs === undefined ? {} : { [filter.needs.name]: null }),
-  };
-  return <Chip name={filter.label} text={text} onRemove={() => onChange(cleared)} />;
+  return name.data ?? data.find((option) => option.value === value)?.label ?? value;
 }
+
+export const withoutFilter = ({ name, needs }: Filter): UrlChange => ({
+  [name]: null,
+  page: null,
+  ...(needs === undefined ? {} : { [needs.name]: null }),
+});
 
 function Chip({
   name,

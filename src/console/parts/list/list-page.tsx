@@ -4,18 +4,22 @@ import type { AnyEndpoint, InputOf, ReplyOf } from "../../../api/endpoint.ts";
 import { fullPath } from "../../../api/paths.ts";
 import { queryString } from "../../../client/requests.ts";
 import { client, request, useRead } from "../../api.ts";
-import { notifyFailed } from "../../frame/notices.tsx";
 import { Page } from "../../frame/page.tsx";
 import { useShortcut } from "../../frame/shortcuts.ts";
+import { settings } from "../../settings.ts";
 import { useUrl } from "../../url.ts";
+import { useAction } from "../action.ts";
 import { AsCommand, commandLine } from "../as-command.tsx";
 import { counted } from "../counted.ts";
 import { ErrorMessage } from "../error-message.tsx";
 import { MenuButton } from "../menu.tsx";
 import { saveFile } from "../save-file.ts";
 import { SelectorBar } from "../selector-bar.tsx";
+import { exactTime } from "../time.tsx";
+import { useWaiting, WaitingNote } from "../waiting.tsx";
 import { ColumnsDialog, useColumns } from "./columns.tsx";
-import type { ListDefinition } from "./definition.ts";
+import type { AnyListDefinition, ListDefinition } from "./definition.ts";
+import { EmptyList } from "./empty-list.tsx";
 import { ActiveFilters, AddFilter } from "./filters.tsx";
 import { type ListState, useListState } from "./list-state.ts";
 import { Pager } from "./pager.tsx";
@@ -24,7 +28,9 @@ import { SelectionBar } from "./selection-bar.tsx";
 import { Skeleton } from "./skeleton.tsx";
 import { SplitView, usePanel } from "./split-view.tsx";
 import { Table } from "./table.tsx";
+import { useNamedView } from "./use-named-view.ts";
 import { useSelection } from "./use-selection.ts";
+import { ViewsButton } from "./views-button.tsx";
 
 interface ListPageProps<E extends AnyEndpoint, Row> {
   /** The same object as long as the list is the same: declare it outside of components, or memoize it. */
@@ -51,7 +57,17 @@ export function ListPage<E extends AnyEndpoint, Row>({
 
 /** The list alone, for pages and tabs with more than a list. What is selected in one list is nothing to another. */
 export function List<E extends AnyEndpoint, Row>(props: { readonly definition: ListDefinition<E, Row> }): ReactElement {
-  const { endpoint, name } = props.definition;
+  const { endpoint, name, view, columns } = props.definition;
+  const isOpeningView = useNamedView(view);
+  if (isOpeningView)
+    return (
+      <>
+        <p role="status" className="list-status">
+          Opening the view
+        </p>
+        <Skeleton columns={columns.length} />
+      </>
+    );
   return <ListContent key={`${endpoint.path} ${name}`} {...props} />;
 }
 
@@ -66,7 +82,7 @@ function ListContent<E extends AnyEndpoint, Row>({
   const hasDetails = definition.details !== undefined;
   const panelKey = usePanel();
   const panel = hasDetails ? panelKey : null;
-  const [shown, chooseColumns] = useColumns(name, columns);
+  const [shown, chooseColumns] = useColumns(definition, columns);
   const fields = [...new Set(shown.flatMap((column) => column.fields ?? []))];
   const input = {
     ...(definition.params === undefined ? {} : { params: definition.params }),
@@ -79,6 +95,7 @@ function ListContent<E extends AnyEndpoint, Row>({
   const note = reply.data === undefined ? null : (definition.note?.(reply.data) ?? null);
   const hasSelection = (definition.actions ?? []).length > 0;
   const hasNext = hasNextPage(reply.data, rows.length, state);
+  const waiting = useWaiting(reply);
   return (
     <>
       <search aria-label={name} className="toolbar">
@@ -94,8 +111,9 @@ function ListContent<E extends AnyEndpoint, Row>({
       <ActiveFilters filters={filters} state={state} onChange={url.set} />
       <p role="status" className="list-status">
         {statusText(definition, reply, rows.length, count, state.isFiltered)}
-        {reply.isError && reply.data !== undefined && " (not up to date: the server does not respond)"}
+        {reply.isError && reply.data !== undefined && ` (not up to date: read at ${exactTime(reply.dataUpdatedAt)})`}
       </p>
+      <WaitingNote from={reply} state={waiting} what={thingsOf(definition)} />
       {reply.isError && reply.data === undefined && (
         <ErrorMessage error={reply.error} onRetry={() => void reply.refetch()} />
       )}
@@ -103,9 +121,9 @@ function ListContent<E extends AnyEndpoint, Row>({
         <SelectionBar definition={definition} selected={selected} pageRows={rows} count={count} limits={state.limits} />
       )}
       {note !== null && <p className="message note">{note}</p>}
-      {reply.isPending && <Skeleton columns={shown.length} />}
+      {reply.isFetching && reply.isPending && <Skeleton columns={shown.length} />}
       {reply.data !== undefined && rows.length === 0 && (
-        <Empty definition={definition} state={state} onChange={url.set} />
+        <EmptyList definition={definition} state={state} onChange={url.set} />
       )}
       {rows.length > 0 && (
         <SplitView keys={rows.map((row) => String(keyOf(row)))} details={definition.details ?? noDetails}>
@@ -140,7 +158,10 @@ function ListContent<E extends AnyEndpoint, Row>({
           pageSize={state.pageSize}
           hasNext={hasNext}
           onPage={(page) => url.set({ page: page === 0 ? null : page })}
-          onPageSize={(size) => url.set({ per_page: size, page: null })}
+          onPageSize={(size) => {
+            settings.change({ rows: size });
+            url.set({ per_page: size, page: null });
+          }}
         />
       )}
       <PageKeys
@@ -188,6 +209,8 @@ function useCount<E extends AnyEndpoint, Row>(
   return data === undefined ? undefined : countOf?.(data);
 }
 
+const thingsOf = ({ thing, things = `${thing}s` }: Pick<AnyListDefinition, "thing" | "things">): string => things;
+
 function statusText<E extends AnyEndpoint, Row>(
   { thing, things = `${thing}s` }: ListDefinition<E, Row>,
   reply: UseQueryResult<ReplyOf<E>>,
@@ -195,31 +218,10 @@ function statusText<E extends AnyEndpoint, Row>(
   count: number | undefined,
   isFiltered: boolean,
 ): string {
-  if (reply.isPending) return `Loading ${things}`;
+  if (reply.isPending) return reply.isFetching ? `Loading ${things}` : `The ${things} were not read`;
   if (reply.data === undefined) return `The ${things} could not be read`;
   if (rows === 0 && isFiltered) return `No ${things} match`;
   return count === undefined ? counted(rows, thing, things) : counted(count, thing, things);
-}
-
-interface EmptyProps<E extends AnyEndpoint, Row> {
-  readonly definition: ListDefinition<E, Row>;
-  readonly state: ListState;
-  readonly onChange: ReturnType<typeof useUrl>["set"];
-}
-
-function Empty<E extends AnyEndpoint, Row>({ definition, state, onChange }: EmptyProps<E, Row>): ReactElement {
-  if (!state.isFiltered) return <div className="empty">{definition.empty}</div>;
-  const cleared = Object.fromEntries(
-    ["query", "where", "page", ...Object.keys(state.filters)].map((name) => [name, null]),
-  );
-  return (
-    <div className="empty">
-      <p>Nothing matches these filters.</p>
-      <button type="button" className="plain" onClick={() => onChange(cleared)}>
-        Clear filters
-      </button>
-    </div>
-  );
 }
 
 interface ToolbarButtonsProps<E extends AnyEndpoint, Row> {
@@ -234,15 +236,11 @@ function ToolbarButtons<E extends AnyEndpoint, Row>(props: ToolbarButtonsProps<E
   const [isChoosing, setChoosing] = useState(false);
   const { csv, command, flags, more = [], endpoint } = definition;
   const parameters = { ...definition.query, ...state.limits, ...ordered(state) };
-  const download = async () => {
-    try {
-      const query = { ...definition.query, ...csv!.query, ...state.limits, ...ordered(state) };
-      const input = { params: definition.params ?? {}, query } as InputOf<AnyEndpoint>;
-      saveFile(await request(() => client.download(csv!.endpoint, input)));
-    } catch (error) {
-      notifyFailed(error);
-    }
-  };
+  const download = useAction(async ({ endpoint: report, query: extra }: NonNullable<typeof csv>) => {
+    const query = { ...definition.query, ...extra, ...state.limits, ...ordered(state) };
+    const input = { params: definition.params ?? {}, query } as InputOf<AnyEndpoint>;
+    saveFile(await request(() => client.download(report, input)));
+  });
   const path = fullPath(endpoint).replace(/:([a-z_]+)/g, (_, name: string) =>
     String(definition.params?.[name] ?? name),
   );
@@ -251,8 +249,9 @@ function ToolbarButtons<E extends AnyEndpoint, Row>(props: ToolbarButtonsProps<E
       <button type="button" className="plain" aria-haspopup="dialog" onClick={() => setChoosing(true)}>
         Columns
       </button>
+      {definition.view !== undefined && <ViewsButton page={definition.view} columns={shown.map(({ id }) => id)} />}
       {csv !== undefined && (
-        <button type="button" className="plain" onClick={() => void download()}>
+        <button type="button" className="plain" onClick={() => download.run(csv)}>
           Export CSV
         </button>
       )}

@@ -1,9 +1,10 @@
 // The state of a list: what the URL says, as parameters of its endpoint.
 import { useMemo } from "react";
+import { pageSizes } from "../../../api/accounts/user-settings.ts";
+import { useSettings } from "../../settings.ts";
 import { useTeamId, useUrl } from "../../url.ts";
 import type { AnyListDefinition } from "./definition.ts";
 
-export const pageSizes = [25, 50, 100, 250, 500] as const;
 const DEFAULT_PAGE_SIZE = 50;
 
 export interface Order {
@@ -29,11 +30,20 @@ export interface ListState {
 export function useListState(definition: AnyListDefinition): ListState {
   const { all } = useUrl();
   const teamId = useTeamId();
+  const { rows = DEFAULT_PAGE_SIZE } = useSettings();
   const text = all.toString();
-  return useMemo(() => stateOf(definition, new URLSearchParams(text), teamId), [definition, text, teamId]);
+  return useMemo(
+    () => stateOf(definition, new URLSearchParams(text), { teamId, rows }),
+    [definition, text, teamId, rows],
+  );
 }
 
-function stateOf(definition: AnyListDefinition, url: URLSearchParams, teamId: number | null): ListState {
+interface Usual {
+  readonly teamId: number | null;
+  readonly rows: number;
+}
+
+function stateOf(definition: AnyListDefinition, url: URLSearchParams, { teamId, rows }: Usual): ListState {
   const { filters = [], isPaged = true, hasTeams = true, hasSearch = true, defaultOrder = null } = definition;
   const names = filters.flatMap(({ name, needs }) => [name, ...(needs === undefined ? [] : [needs.name])]);
   const set = Object.fromEntries(names.flatMap((name) => (url.get(name) ? [[name, url.get(name)!]] : [])));
@@ -47,7 +57,7 @@ function stateOf(definition: AnyListDefinition, url: URLSearchParams, teamId: nu
   };
   const order = orderIn(definition, url) ?? defaultOrder;
   const page = whole(url.get("page"), 0);
-  const pageSize = pageSizes.find((size) => size === whole(url.get("per_page"), 0)) ?? DEFAULT_PAGE_SIZE;
+  const pageSize = pageSizes.find((size) => size === whole(url.get("per_page"), 0)) ?? rows;
   return {
     search,
     where,

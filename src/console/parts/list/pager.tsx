@@ -1,12 +1,14 @@
 import type { ReactElement } from "react";
-import { pageSizes } from "./list-state.ts";
+import { pageSizes } from "../../../api/accounts/user-settings.ts";
+
+export type PageSize = (typeof pageSizes)[number];
 
 interface PagerProps {
   readonly page: number;
   readonly pageSize: number;
   readonly hasNext: boolean;
   readonly onPage: (page: number) => void;
-  readonly onPageSize: (size: number) => void;
+  readonly onPageSize: (size: PageSize) => void;
 }
 
 export function Pager({ page, pageSize, hasNext, onPage, onPageSize }: PagerProps): ReactElement {
@@ -14,7 +16,7 @@ export function Pager({ page, pageSize, hasNext, onPage, onPageSize }: PagerProp
     <div className="pager">
       <label>
         Rows per page
-        <select value={pageSize} onChange={({ target }) => onPageSize(Number(target.value))}>
+        <select value={pageSize} onChange={({ target }) => onPageSize(pageSizes[target.selectedIndex] ?? pageSizes[0])}>
           {pageSizes.map((size) => (
             <option key={size}>{size}</option>
           ))}

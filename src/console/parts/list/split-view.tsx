@@ -19,7 +19,13 @@ export function SplitView({ keys, details, children }: SplitViewProps): ReactEle
   const panel = url.get("panel");
   const { set } = url;
   const show = useCallback((key: string | null | undefined) => set({ panel: key }, { replace: true }), [set]);
-  if (panel === null) return <>{children}</>;
+  // The list stays the same element, so that it keeps its place when details are opened and closed.
+  if (panel === null)
+    return (
+      <div>
+        <div>{children}</div>
+      </div>
+    );
   const at = keys.indexOf(panel);
   const previous = at > 0 ? keys[at - 1] : undefined;
   const next = keys[at + 1];

@@ -169,7 +169,9 @@ function useRowKeys<Row>(
   const go = (step: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, at + step));
     setAt(next);
-    body.current?.rows[next]?.querySelector<HTMLElement>("th a, th button, a, input")?.focus();
+    const row = body.current?.rows[next];
+    // The row's name first, so that Enter opens it.
+    (row?.querySelector<HTMLElement>("th a, th button") ?? row?.querySelector<HTMLElement>("a, input"))?.focus();
   };
   const select = (isRange: boolean) => {
     const row = rows[at];

@@ -1,7 +1,8 @@
-import { lazy, type ReactElement, Suspense, useId, useRef } from "react";
+import { type ReactElement, useId, useRef } from "react";
 import type { Form, FormValues } from "../form/use-form.ts";
+import { lazyPart } from "../lazy-part.tsx";
 
-const SqlEditor = lazy(() => import("./sql-editor.tsx"));
+const SqlEditor = lazyPart(() => import("./sql-editor.tsx"));
 
 interface SqlFieldProps<V extends FormValues> {
   readonly form: Form<V>;
@@ -22,7 +23,14 @@ export function SqlField<V extends FormValues>({ form, name, hint, placeholder }
   return (
     <div className="field">
       <span id={`${id}-label`}>SQL</span>
-      <Suspense
+      <SqlEditor
+        labelledBy={`${id}-label`}
+        placeholder={placeholder}
+        value={value}
+        onChange={set}
+        onBlur={() => form.leave(name)}
+        isInvalid={error !== null}
+        isFocused={isFocused.current}
         fallback={
           <textarea
             aria-labelledby={`${id}-label`}
@@ -39,17 +47,7 @@ export function SqlField<V extends FormValues>({ form, name, hint, placeholder }
             }}
           />
         }
-      >
-        <SqlEditor
-          labelledBy={`${id}-label`}
-          placeholder={placeholder}
-          value={value}
-          onChange={set}
-          onBlur={() => form.leave(name)}
-          isInvalid={error !== null}
-          isFocused={isFocused.current}
-        />
-      </Suspense>
+      />
       {hint !== undefined && <p className="hint">{hint}</p>}
       {error !== null && (
         <p className="wrong" role="alert">

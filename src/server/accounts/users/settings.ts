@@ -1,10 +1,6 @@
 // What the user has set for the console and lists.
-import type {
-  ConsoleChange,
-  ConsoleSettings,
-  SettingsChange,
-  UserSettings,
-} from "../../../api/accounts/user-settings.ts";
+import { changedConsole } from "../../../api/accounts/console-change.ts";
+import type { SettingsChange, UserSettings } from "../../../api/accounts/user-settings.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { invalid } from "../../platform/core/errors.ts";
 import { may } from "../../platform/core/security/access.ts";
@@ -29,17 +25,3 @@ export function changedSettings(current: UserSettings | null, change: SettingsCh
     throw invalid("settings.console", `would have more than ${MAX_BYTES / 1024} KiB`);
   return { hidden_host_columns: change.hidden_host_columns ?? hidden_host_columns, console: changed };
 }
-
-function changedConsole(current: ConsoleSettings, { columns, ...change }: ConsoleChange): ConsoleSettings {
-  const lists = columns === null ? {} : merged(current.columns ?? {}, columns ?? {});
-  return { ...merged(current, change), columns: lists };
-}
-
-/** Absent values stay, and null removes one. */
-function merged<T extends object>(current: T, change: { [K in keyof T]?: T[K] | null | undefined }): T {
-  const entries = Object.entries({ ...current, ...withoutAbsent(change) }).filter(([, value]) => value !== null);
-  return Object.fromEntries(entries) as T;
-}
-
-const withoutAbsent = (change: object): object =>
-  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));

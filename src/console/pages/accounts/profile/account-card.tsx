@@ -20,7 +20,7 @@ export function AccountCard({ user }: { readonly user: User }): ReactElement {
   const outdate = useOutdate();
   const form = useForm({
     initial: { name: user.name, position: user.position ?? "" },
-    send: (body, options) => client.call(usersApi.modify, { params: { id: String(user.id) }, body }, options),
+    send: (_, options, body) => client.call(usersApi.modify, { params: { id: String(user.id) }, body }, options),
     onDone: () => {
       notifyDone("Your account is saved.");
       void outdate(usersApi.me, usersApi.get, usersApi.list);

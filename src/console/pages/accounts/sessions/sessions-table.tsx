@@ -2,7 +2,8 @@ import type { ReactElement } from "react";
 import { type Session, sessionsApi } from "../../../../api/accounts/sessions.ts";
 import { tokensApi } from "../../../../api/accounts/tokens.ts";
 import { client, request, useOutdate, useRead } from "../../../api.ts";
-import { notifyDone, notifyFailed } from "../../../frame/notices.tsx";
+import { notifyDone } from "../../../frame/notices.tsx";
+import { useAction } from "../../../parts/action.ts";
 import { Badge } from "../../../parts/badge.tsx";
 import { Read } from "../../../parts/read.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
@@ -50,7 +51,7 @@ export function SessionsTable({ userId, kind }: SessionsTableProps): ReactElemen
                     type="button"
                     className="danger small"
                     aria-label={`End ${nameOf(session)}`}
-                    onClick={() => void end(session)}
+                    onClick={() => end.run(session)}
                   >
                     End
                   </button>
@@ -70,15 +71,11 @@ const SessionName = ({ session }: { readonly session: Session }): ReactElement =
   </>
 );
 
-function useEnd(): (session: Session) => Promise<void> {
+function useEnd() {
   const outdate = useOutdate();
-  return async (session) => {
-    try {
-      await request(() => client.call(sessionsApi.delete, { params: { id: String(session.session_id) } }));
-      notifyDone(session.kind === "token" ? `The token ${session.name} is ended.` : "The session is ended.");
-      await outdate(sessionsApi.listOfUser, tokensApi.list);
-    } catch (error) {
-      notifyFailed(error);
-    }
-  };
+  return useAction(async (session: Session) => {
+    await request(() => client.call(sessionsApi.delete, { params: { id: String(session.session_id) } }));
+    notifyDone(session.kind === "token" ? `The token ${session.name} is ended.` : "The session is ended.");
+    await outdate(sessionsApi.listOfUser, tokensApi.list);
+  });
 }

@@ -35,6 +35,7 @@ export function CreateTokenButton(): ReactElement {
 
 const tokensOf = (onDelete: (token: ApiToken) => void): ListDefinition<typeof tokensApi.list, ApiToken> => ({
   name: "Tokens",
+  view: "tokens",
   thing: "token",
   endpoint: tokensApi.list,
   hasTeams: false,

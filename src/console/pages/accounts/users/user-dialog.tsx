@@ -17,21 +17,19 @@ interface UserDialogProps {
 /** Changes a user. Only what was changed is sent, so that a team admin needs no rights on the rest. */
 export function UserDialog({ user, onClose }: UserDialogProps): ReactElement {
   const outdate = useOutdate();
-  const initial = {
-    name: user.name,
-    email: user.email,
-    global_role: user.global_role ?? "",
-    teams: user.teams.map(({ id, role }) => ({ id, role: role as string })),
-    sso_enabled: user.sso_enabled,
-    mfa_enabled: user.mfa_enabled,
-  };
   const form = useForm({
-    initial,
-    send: (values, options) => {
-      const { global_role, teams, ...rest } = values;
-      const isRoleChanged = global_role !== initial.global_role || teams !== initial.teams;
-      const changed = Object.entries(rest).filter(([name, value]) => value !== initial[name as keyof typeof rest]);
-      const body = { ...Object.fromEntries(changed), ...(isRoleChanged ? rolesBody({ global_role, teams }) : {}) };
+    initial: {
+      name: user.name,
+      email: user.email,
+      global_role: user.global_role ?? "",
+      teams: user.teams.map(({ id, role }) => ({ id, role: role as string })),
+      sso_enabled: user.sso_enabled,
+      mfa_enabled: user.mfa_enabled,
+    },
+    send: ({ global_role, teams }, options, changed) => {
+      const { global_role: role, teams: roles, ...rest } = changed;
+      const areRolesChanged = role !== undefined || roles !== undefined;
+      const body = { ...rest, ...(areRolesChanged ? rolesBody({ global_role, teams }) : {}) };
       return client.call(usersApi.modify, { params: { id: String(user.id) }, body }, options);
     },
     onDone: async (_, { name }) => {

@@ -3,6 +3,7 @@ import { sessionsApi } from "../../../../api/accounts/sessions.ts";
 import { type User, usersApi } from "../../../../api/accounts/users.ts";
 import { client, useOutdate, useRead } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
+import { useShortcut } from "../../../frame/shortcuts.ts";
 import { AsCommand } from "../../../parts/as-command.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
@@ -80,6 +81,7 @@ function Actions({ user }: { readonly user: User }): ReactElement {
   const go = useGo();
   const mayChange = mayChangeUser(user);
   const close = () => setChange(null);
+  useShortcut("e", "Edit the user", () => setChange("edit"), mayChange);
   const buttons = [
     { kind: "edit", label: "Edit", isShown: mayChange },
     { kind: "reset", label: "Require new password", isShown: mayChange && !user.sso_enabled && !user.api_only },

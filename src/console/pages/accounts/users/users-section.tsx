@@ -42,6 +42,7 @@ function dialogOf({ kind, row }: OpenDialog<Kind, User>, close: () => void): Rea
 
 const usersOf = (onSelect: (kind: Kind, user: User) => void): ListDefinition<typeof usersApi.list, User> => ({
   name: "Users",
+  view: "users",
   thing: "user",
   endpoint: usersApi.list,
   rowsOf: ({ users }) => users,

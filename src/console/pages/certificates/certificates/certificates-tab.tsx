@@ -52,6 +52,7 @@ const templatesOf = (
   onDelete: ((template: CertificateTemplate) => void) | null,
 ): ListDefinition<typeof certificatesApi.list, CertificateTemplate> => ({
   name: "Certificates",
+  view: "certificates",
   thing: "certificate",
   endpoint: certificatesApi.list,
   query: ofTeam(teamId),

@@ -45,6 +45,7 @@ export default function PoliciesPage(): ReactElement {
 
 const shared = {
   name: "Policies",
+  view: "policies",
   thing: "policy",
   things: "policies",
   hasTeams: false,

@@ -1,4 +1,4 @@
-import { type ReactElement, useState } from "react";
+import type { ReactElement } from "react";
 import { type Policy, policiesApi } from "../../../../api/checks/policies.ts";
 import { client, useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
@@ -6,7 +6,7 @@ import { Dialog } from "../../../parts/dialog.tsx";
 import { CheckField, Form, TextAreaField, TextField } from "../../../parts/form/form.tsx";
 import { LabelScopeField } from "../../../parts/form/label-scope-field.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
-import { PlanButton } from "../../../parts/plans/plan-button.tsx";
+import { changedFields, PlanButton } from "../../../parts/plans/plan-button.tsx";
 import { SqlField } from "../../../parts/sql/sql-field.tsx";
 import { isPremium } from "../../../session.ts";
 import { AutomationFields } from "./automation-fields.tsx";
@@ -43,10 +43,13 @@ const presets = (install: PolicyDialogProps["install"]): Partial<PolicyValues> =
 /** Creates a policy, or changes one. */
 export default function PolicyDialog({ policy, teamId, install, onClose }: PolicyDialogProps): ReactElement {
   const outdate = useOutdate();
-  const [initial] = useState(() => ({ ...valuesOf(policy), ...presets(install) }));
+  const initial = { ...valuesOf(policy), ...presets(install) };
   const form = useForm({
     initial,
-    send: (values: PolicyValues, options) => save(policy, teamId, bodyOf(values, policy, teamId), options),
+    send: (values: PolicyValues, options) => {
+      const body = bodyOf(values, policy, teamId);
+      return save(policy, teamId, changedFields(body, policy && bodyOf(initial, policy, teamId)), options);
+    },
     onDone: (_, { name }) => {
       notifyDone(policy === null ? `The policy ${name} is created.` : `The policy ${name} is saved.`);
       changed();
@@ -135,7 +138,7 @@ function ResultsNote({ values, before }: ResultsNoteProps): ReactElement | null 
 function save(
   policy: Policy | null,
   teamId: number | null,
-  body: ReturnType<typeof bodyOf>,
+  body: Partial<ReturnType<typeof bodyOf>>,
   options: { readonly dryRun?: boolean },
 ): Promise<{ policy: Policy }> {
   if (policy === null)

@@ -2,8 +2,10 @@ import { lazy, type ReactElement, Suspense, useState } from "react";
 import { useParams } from "wouter";
 import { type Policy, policiesApi } from "../../../../api/checks/policies.ts";
 import { client, request, useOutdate, useRead } from "../../../api.ts";
-import { notifyDone, notifyFailed } from "../../../frame/notices.tsx";
+import { notifyDone } from "../../../frame/notices.tsx";
 import { Page } from "../../../frame/page.tsx";
+import { useShortcut } from "../../../frame/shortcuts.ts";
+import { useAction } from "../../../parts/action.ts";
 import { AsCommand } from "../../../parts/as-command.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { Card } from "../../../parts/card.tsx";
@@ -51,15 +53,12 @@ function Actions({ policy }: { readonly policy: Policy }): ReactElement {
   const outdate = useOutdate();
   const go = useGo();
   const teamId = policy.team_id === 0 ? null : policy.team_id;
-  const reset = async () => {
-    try {
-      await request(() => client.call(policiesApi.resetAutomations, { body: { policy_ids: [policy.id] } }));
-      notifyDone("Hosts that fail are treated as newly failing.");
-      await outdate(policiesApi.getGlobal, policiesApi.getTeam);
-    } catch (error) {
-      notifyFailed(error);
-    }
-  };
+  const reset = useAction(async () => {
+    await request(() => client.call(policiesApi.resetAutomations, { body: { policy_ids: [policy.id] } }));
+    notifyDone("Hosts that fail are treated as newly failing.");
+    await outdate(policiesApi.getGlobal, policiesApi.getTeam);
+  });
+  useShortcut("e", "Edit the policy", () => setDialog("edit"), may("policies:write", teamId));
   const prefix = policy.team_id === null ? "/global" : `/teams/${policy.team_id}`;
   return (
     <>
@@ -69,7 +68,7 @@ function Actions({ policy }: { readonly policy: Policy }): ReactElement {
         path={`/api/v1/svc${prefix}/policies/${policy.id}`}
       />
       {may("policies:automations", teamId) && (
-        <button type="button" className="plain" onClick={() => void reset()}>
+        <button type="button" className="plain" onClick={() => reset.run()}>
           Reset automations
         </button>
       )}

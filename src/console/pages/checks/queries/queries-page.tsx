@@ -102,6 +102,7 @@ const columns: readonly Column<Query>[] = [
 
 const queries: QueryList = {
   name: "Queries",
+  view: "queries",
   thing: "query",
   things: "queries",
   endpoint: queriesApi.list,

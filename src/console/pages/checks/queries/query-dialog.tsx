@@ -58,7 +58,10 @@ export default function QueryDialog({ query, teamId, template, onClose }: QueryD
     initial: valuesOf(query ?? template ?? {}),
     send: (values: Values, options) => {
       const body = bodyOf(values);
-      if (query !== null) return client.call(queriesApi.modify, { params: { id: query.id }, body }, options);
+      if (query !== null) {
+        const changes = changedFields(body, bodyOf(valuesOf(query)));
+        return client.call(queriesApi.modify, { params: { id: query.id }, body: changes }, options);
+      }
       return client.call(
         queriesApi.create,
         { body: { ...body, ...(teamId === null ? {} : { team_id: teamId }) } },

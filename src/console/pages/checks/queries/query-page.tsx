@@ -4,6 +4,7 @@ import { type Query, queriesApi } from "../../../../api/checks/queries.ts";
 import { useRead } from "../../../api.ts";
 import { Page } from "../../../frame/page.tsx";
 import { PageLink } from "../../../frame/page-link.tsx";
+import { useShortcut } from "../../../frame/shortcuts.ts";
 import { AsCommand, quoted } from "../../../parts/as-command.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { duration } from "../../../parts/duration.ts";
@@ -42,6 +43,7 @@ export default function QueryPage(): ReactElement {
 function Actions({ query }: { readonly query: Query }): ReactElement {
   const [dialog, setDialog] = useState<"edit" | "copy" | "delete" | null>(null);
   const go = useGo();
+  useShortcut("e", "Edit the query", () => setDialog("edit"), may("queries:write", query.team_id));
   const mayRun = may("queries:run", query.team_id) && consolePaths.includes("/queries/live/new");
   return (
     <>

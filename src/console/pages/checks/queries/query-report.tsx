@@ -1,8 +1,8 @@
 import { type ReactElement, useMemo, useState } from "react";
 import { type Query, queriesApi, type ReportRow } from "../../../../api/checks/queries.ts";
 import { client, request, useRead } from "../../../api.ts";
-import { notifyFailed } from "../../../frame/notices.tsx";
 import { PageLink } from "../../../frame/page-link.tsx";
+import { useAction } from "../../../parts/action.ts";
 import { Card } from "../../../parts/card.tsx";
 import { counted } from "../../../parts/counted.ts";
 import { Read } from "../../../parts/read.tsx";
@@ -18,13 +18,7 @@ export function QueryReport({ query }: { readonly query: Query }): ReactElement 
   const teamId = useTeamId();
   const input = { params: { id: String(query.id) }, query: teamId === null ? {} : { team_id: teamId } };
   const reply = useRead(queriesApi.report, input);
-  const download = async () => {
-    try {
-      saveFile(await request(() => client.download(queriesApi.reportCsv, input)));
-    } catch (error) {
-      notifyFailed(error);
-    }
-  };
+  const download = useAction(async () => saveFile(await request(() => client.download(queriesApi.reportCsv, input))));
   return (
     <Card title="Report">
       <Read from={reply} what="report">
@@ -32,7 +26,7 @@ export function QueryReport({ query }: { readonly query: Query }): ReactElement 
           <>
             <div className="toolbar">
               <span role="status">{counted(results.length, "row")}</span>
-              <button type="button" className="plain" onClick={() => void download()}>
+              <button type="button" className="plain" onClick={() => download.run()}>
                 Export CSV
               </button>
             </div>

@@ -37,6 +37,7 @@ const nameOf = ({ hostname, host_uuid }: Command): string => hostname || host_uu
 
 const commands: ListDefinition<typeof commandsApi.list, Command> = {
   name: "Commands",
+  view: "commands",
   thing: "command",
   endpoint: commandsApi.list,
   hasTeams: false,

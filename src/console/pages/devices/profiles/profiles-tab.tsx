@@ -48,6 +48,7 @@ const profilesOf = (
   open: (dialog: OpenProfileDialog) => void,
 ): ListDefinition<typeof profilesApi.list, ConfigurationProfile> => ({
   name: "Profiles",
+  view: "profiles",
   thing: "profile",
   endpoint: profilesApi.list,
   query: { ...ofTeam(teamId), populate_host_counts: true },

@@ -1,7 +1,7 @@
 import type { ReactElement } from "react";
 import { type LabelItem, labelsApi } from "../../../../api/hosts/labels.ts";
 import { labelHostsApi } from "../../../../api/inventory/label-hosts.ts";
-import { client, useOutdate, useRead } from "../../../api.ts";
+import { client, request, useOutdate, useRead } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Form, TextAreaField, TextField } from "../../../parts/form/form.tsx";
@@ -27,13 +27,7 @@ export function EditLabelDialog({ label, onClose }: EditLabelDialogProps): React
     <Dialog title={`Edit ${label.name}`} onClose={onClose}>
       {isManual ? (
         <Read from={reply} what="hosts">
-          {({ hosts }) => (
-            <EditForm
-              label={label}
-              hosts={hosts.map(({ hostname, uuid }) => hostname || uuid).join("\n")}
-              onClose={onClose}
-            />
-          )}
+          {({ hosts }) => <EditForm label={label} hosts={hosts} onClose={onClose} />}
         </Read>
       ) : (
         <EditForm label={label} hosts={null} onClose={onClose} />
@@ -43,27 +37,44 @@ export function EditLabelDialog({ label, onClose }: EditLabelDialogProps): React
 }
 
 interface EditFormProps extends EditLabelDialogProps {
-  /** The hosts of a manual label, one on each line. Null: its hosts are not named. */
-  readonly hosts: string | null;
+  /** The hosts of a manual label. Null: its hosts are not named. */
+  readonly hosts: readonly Member[] | null;
+}
+
+interface Member {
+  readonly hostname: string;
+  readonly uuid: string;
 }
 
 function EditForm({ label, hosts, onClose }: EditFormProps): ReactElement {
   const outdate = useOutdate();
+  const params = { id: String(label.id) };
+  const refresh = () => outdate(labelsApi.list, labelsApi.summary, labelHostsApi.hosts);
+  const restore = async () => {
+    const members = (hosts ?? []).map(({ hostname, uuid }) => uuid || hostname);
+    await request(() => client.call(labelsApi.modify, { params, body: { hosts: members } }));
+    await refresh();
+    return `${label.name} has its former hosts again.`;
+  };
+  const hostLines = hosts?.map(({ hostname, uuid }) => hostname || uuid).join("\n") ?? null;
   const form = useForm({
-    initial: { name: label.name, description: label.description, hosts: hosts ?? "" },
-    send: ({ name, description, hosts: text }, options) => {
-      const isChanged = hosts !== null && text !== hosts;
-      const body = { name, description, ...(isChanged ? { hosts: linesOf(text) } : {}) };
-      return client.call(labelsApi.modify, { params: { id: String(label.id) }, body }, options);
+    initial: {
+      name: label.name,
+      description: label.description,
+      hosts: hostLines ?? "",
     },
-    onDone: (_, { name }) => {
-      notifyDone(`${name} is saved.`);
+    send: (_, options, { hosts: text, ...changes }) => {
+      const body = { ...changes, ...(text === undefined ? {} : { hosts: linesOf(text) }) };
+      return client.call(labelsApi.modify, { params, body }, options);
+    },
+    onDone: (_, { name }, changes) => {
+      notifyDone(`${name} is saved.`, isOnlyMembers(changes) ? { undo: restore } : {});
       changed();
     },
   });
   const changed = () => {
     onClose();
-    void outdate(labelsApi.list, labelsApi.summary, labelHostsApi.hosts);
+    void refresh();
   };
   return (
     <Form
@@ -73,7 +84,7 @@ function EditForm({ label, hosts, onClose }: EditFormProps): ReactElement {
         may("labels:write_any", null) && (
           <PlanButton
             name={label.name}
-            change={() => planOfLabel(label, form.values, hosts)}
+            change={() => planOfLabel(label, form.values, hostLines)}
             onApplied={changed}
             onKept={onClose}
           />
@@ -92,7 +103,7 @@ function EditForm({ label, hosts, onClose }: EditFormProps): ReactElement {
           hint="Serial numbers, UUIDs or hostnames, one on each line. Those that are not listed lose the label."
         />
       )}
-      {hosts !== null && form.values.hosts !== hosts && (
+      {hosts !== null && form.values.hosts !== hostLines && (
         <PreviewLine body={{ label_id: label.id, hosts: linesOf(form.values.hosts) }} />
       )}
       {hosts === null && (
@@ -101,3 +112,6 @@ function EditForm({ label, hosts, onClose }: EditFormProps): ReactElement {
     </Form>
   );
 }
+
+/** Whether the hosts are all that was changed: they can be restored. */
+const isOnlyMembers = (changes: object): boolean => Object.keys(changes).join() === "hosts";

@@ -77,6 +77,7 @@ const columns: readonly Column<LabelItem>[] = [
 
 const labelList = (open: (dialog: OpenDialog) => void): ListDefinition<typeof labelsApi.list, LabelItem> => ({
   name: "Labels",
+  view: "labels",
   thing: "label",
   endpoint: labelsApi.list,
   hasTeams: false,

@@ -4,7 +4,7 @@ import { selectionHeaders, selectionOf } from "../../../../api/hosts/selection-d
 import type { BulkOutcome } from "../../../../api/inventory/bulk-actions.ts";
 import { tasksApi } from "../../../../api/platform/tasks.ts";
 import { client, request } from "../../../api.ts";
-import { notifyDone, notifyFailed } from "../../../frame/notices.tsx";
+import { notifyDone } from "../../../frame/notices.tsx";
 import { counted, formatted } from "../../../parts/counted.ts";
 import { maySomewhere } from "../../../session.ts";
 
@@ -35,22 +35,19 @@ export function reportBulk(outcome: BulkOutcome, report: Report): void {
   }
   const link = { text: `Task ${taskId}`, href: `/changes?tab=tasks&panel=${taskId}` };
   const isUndoable = report.canUndo && maySomewhere("hosts:cancel_activity");
-  notifyDone(text, { link, ...(isUndoable ? { undo: () => void undo(taskId, outcome, report.onUndone) } : {}) });
+  notifyDone(text, { link, ...(isUndoable ? { undo: () => undo(taskId, outcome, report.onUndone) } : {}) });
 }
 
-async function undo(taskId: number, { count, done, skipped }: BulkOutcome, onUndone: () => void): Promise<void> {
-  try {
-    await request(async () => {
-      const isUnderWay = done + skipped < count;
-      if (isUnderWay) await client.call(tasksApi.cancel, { params: { id: String(taskId) } });
-      const { cancelled, others } = await cancelOperationsOf(taskId);
-      const rest = others === 0 ? "" : ` It is too late for ${counted(others, "host")}.`;
-      notifyDone(`Cancelled on ${counted(cancelled, "host")}.${rest}`);
-    });
-    onUndone();
-  } catch (error) {
-    notifyFailed(error);
-  }
+async function undo(taskId: number, { count, done, skipped }: BulkOutcome, onUndone: () => void): Promise<string> {
+  const text = await request(async () => {
+    const isUnderWay = done + skipped < count;
+    if (isUnderWay) await client.call(tasksApi.cancel, { params: { id: String(taskId) } });
+    const { cancelled, others } = await cancelOperationsOf(taskId);
+    const rest = others === 0 ? "" : ` It is too late for ${counted(others, "host")}.`;
+    return `Cancelled on ${counted(cancelled, "host")}.${rest}`;
+  });
+  onUndone();
+  return text;
 }
 
 const PAGE_SIZE = 1000;

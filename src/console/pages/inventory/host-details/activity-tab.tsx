@@ -2,7 +2,8 @@ import { type ReactElement, useState } from "react";
 import type { Host } from "../../../../api/hosts/host.ts";
 import { hostActivitiesApi } from "../../../../api/hosts/host-activities.ts";
 import { client, request, useOutdate, useRead } from "../../../api.ts";
-import { notifyDone, notifyFailed } from "../../../frame/notices.tsx";
+import { notifyDone } from "../../../frame/notices.tsx";
+import { useAction } from "../../../parts/action.ts";
 import { ActivityFeed } from "../../../parts/activities/activity-feed.tsx";
 import type { ShownActivity } from "../../../parts/activities/pieces.ts";
 import { Read } from "../../../parts/read.tsx";
@@ -17,19 +18,15 @@ export function ActivityTab({ host }: { readonly host: Host }): ReactElement {
   const params = { id: String(host.id) };
   const upcoming = useRead(hostActivitiesApi.upcoming, { params, query: { page: 0, per_page: 100 } }, { isLive: true });
   const past = useRead(hostActivitiesApi.list, { params, query: { page, per_page: PAGE_SIZE } }, { isLive: true });
-  const cancel = async (uuid: string) => {
-    try {
-      await request(() => client.call(hostActivitiesApi.cancel, { params: { ...params, activity_id: uuid } }));
-      notifyDone("It is cancelled.");
-      await outdate(hostActivitiesApi.upcoming, hostActivitiesApi.list);
-    } catch (error) {
-      notifyFailed(error);
-    }
-  };
+  const cancel = useAction(async (uuid: string) => {
+    await request(() => client.call(hostActivitiesApi.cancel, { params: { ...params, activity_id: uuid } }));
+    notifyDone("It is cancelled.");
+    await outdate(hostActivitiesApi.upcoming, hostActivitiesApi.list);
+  });
   const cancelButton = (activity: ShownActivity) =>
     "uuid" in activity &&
     may("hosts:cancel_activity", host.team_id) && (
-      <button type="button" className="plain small" onClick={() => void cancel(activity.uuid)}>
+      <button type="button" className="plain small" onClick={() => cancel.run(activity.uuid)}>
         Cancel
       </button>
     );

@@ -2,7 +2,8 @@ import { type ReactElement, useMemo, useState } from "react";
 import type { Host } from "../../../../api/hosts/host.ts";
 import { hostsApi } from "../../../../api/inventory/hosts.ts";
 import { client, request, useOutdate } from "../../../api.ts";
-import { notifyDone, notifyFailed } from "../../../frame/notices.tsx";
+import { notifyDone } from "../../../frame/notices.tsx";
+import { useAction } from "../../../parts/action.ts";
 import { MenuButton, type MenuItem } from "../../../parts/menu.tsx";
 import { consolePaths } from "../../../routes.ts";
 import { isPremium, may } from "../../../session.ts";
@@ -17,17 +18,13 @@ export function HostActions({ host }: { readonly host: Host }): ReactElement {
   const selection = useMemo(() => ({ kind: "rows", rows: [host] }) as const, [host]);
   const outdate = useOutdate();
   const go = useGo();
-  const refetch = async () => {
-    try {
-      await request(() => client.call(hostsApi.refetch, { params: { id: String(host.id) } }));
-      notifyDone("The host will send its details when it next connects.");
-      await outdate(hostsApi.get);
-    } catch (error) {
-      notifyFailed(error);
-    }
-  };
+  const refetch = useAction(async () => {
+    await request(() => client.call(hostsApi.refetch, { params: { id: String(host.id) } }));
+    notifyDone("The host will send its details when it next connects.");
+    await outdate(hostsApi.get);
+  });
   const items: readonly (MenuItem | false)[] = [
-    may("hosts:refetch", host.team_id) && { name: "Refetch", onSelect: () => void refetch() },
+    may("hosts:refetch", host.team_id) && { name: "Refetch", onSelect: () => refetch.run() },
     may("queries:run", host.team_id) &&
       consolePaths.includes("/queries/live/new") && {
         name: "Live query",

@@ -4,8 +4,9 @@ import type { Host } from "../../../../api/hosts/host.ts";
 import type { HostProfile } from "../../../../api/hosts/host-mdm.ts";
 import { hostsApi } from "../../../../api/inventory/hosts.ts";
 import { client, request, useOutdate } from "../../../api.ts";
-import { notifyDone, notifyFailed } from "../../../frame/notices.tsx";
+import { notifyDone } from "../../../frame/notices.tsx";
 import { PageLink } from "../../../frame/page-link.tsx";
+import { useAction } from "../../../parts/action.ts";
 import { Badge } from "../../../parts/badge.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { may } from "../../../session.ts";
@@ -18,16 +19,12 @@ const urgencyOf = ({ status }: HostProfile): number => profileStates.indexOf(sta
 export function ProfilesTab({ host }: { readonly host: Host }): ReactElement {
   const outdate = useOutdate();
   const profiles = (host.mdm.profiles ?? []).toSorted((a, b) => urgencyOf(a) - urgencyOf(b));
-  const resend = async ({ profile_uuid, name }: HostProfile) => {
-    try {
-      const params = { id: String(host.id), profile_uuid };
-      await request(() => client.call(profilesApi.resend, { params }));
-      notifyDone(`${name} will be sent again.`);
-      await outdate(hostsApi.get);
-    } catch (error) {
-      notifyFailed(error);
-    }
-  };
+  const resend = useAction(async ({ profile_uuid, name }: HostProfile) => {
+    const params = { id: String(host.id), profile_uuid };
+    await request(() => client.call(profilesApi.resend, { params }));
+    notifyDone(`${name} will be sent again.`);
+    await outdate(hostsApi.get);
+  });
   return (
     <SmallTable
       name="Profiles"
@@ -63,7 +60,7 @@ export function ProfilesTab({ host }: { readonly host: Host }): ReactElement {
                 type="button"
                 className="plain small"
                 aria-label={`Resend ${profile.name}`}
-                onClick={() => void resend(profile)}
+                onClick={() => resend.run(profile)}
               >
                 Resend
               </button>

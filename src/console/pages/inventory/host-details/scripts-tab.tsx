@@ -2,7 +2,8 @@ import { type ReactElement, useMemo } from "react";
 import { type HostScript, scriptsApi } from "../../../../api/delivery/scripts.ts";
 import type { Host } from "../../../../api/hosts/host.ts";
 import { client, request, useOutdate } from "../../../api.ts";
-import { notifyDone, notifyFailed } from "../../../frame/notices.tsx";
+import { notifyDone } from "../../../frame/notices.tsx";
+import { useAction } from "../../../parts/action.ts";
 import { Badge } from "../../../parts/badge.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { List } from "../../../parts/list/list-page.tsx";
@@ -14,18 +15,12 @@ import { OutputButton } from "../../delivery/scripts/output-dialog.tsx";
 export function ScriptsTab({ host }: { readonly host: Host }): ReactElement {
   const outdate = useOutdate();
   const { id, team_id, display_name } = host;
-  const definition = useMemo(() => {
-    const run = async ({ script_id, name }: HostScript) => {
-      try {
-        await request(() => client.call(scriptsApi.run, { body: { host_id: id, script_id } }));
-        notifyDone(`${name} runs when the host is online.`);
-        await outdate(scriptsApi.ofHost);
-      } catch (error) {
-        notifyFailed(error);
-      }
-    };
-    return scriptsOf({ id, team_id, display_name }, (script) => void run(script));
-  }, [id, team_id, display_name, outdate]);
+  const { run } = useAction(async ({ script_id, name }: HostScript) => {
+    await request(() => client.call(scriptsApi.run, { body: { host_id: id, script_id } }));
+    notifyDone(`${name} runs when the host is online.`);
+    await outdate(scriptsApi.ofHost);
+  });
+  const definition = useMemo(() => scriptsOf({ id, team_id, display_name }, run), [id, team_id, display_name, run]);
   return <List definition={definition} />;
 }
 

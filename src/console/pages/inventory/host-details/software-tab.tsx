@@ -4,7 +4,8 @@ import type { Host } from "../../../../api/hosts/host.ts";
 import { hostsApi } from "../../../../api/inventory/hosts.ts";
 import type { HostSoftwareItem } from "../../../../api/software/software.ts";
 import { client, request, useOutdate } from "../../../api.ts";
-import { notifyDone, notifyFailed } from "../../../frame/notices.tsx";
+import { notifyDone } from "../../../frame/notices.tsx";
+import { useAction } from "../../../parts/action.ts";
 import { Badge } from "../../../parts/badge.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { List } from "../../../parts/list/list-page.tsx";
@@ -18,19 +19,16 @@ export function SoftwareTab({ host }: { readonly host: Host }): ReactElement {
   const outdate = useOutdate();
   const [result, setResult] = useState<ShownTitle | null>(null);
   const { id: hostId, team_id, display_name } = host;
-  const definition = useMemo(() => {
-    const change = async (kind: Change, { id, name }: HostSoftwareItem) => {
-      try {
-        const params = { id: String(hostId), software_title_id: String(id) };
-        await request(() => client.call(softwareInstallsApi[kind], { params }));
-        notifyDone(kind === "install" ? `${name} will be installed.` : `${name} will be removed.`);
-        await outdate(hostsApi.software);
-      } catch (error) {
-        notifyFailed(error);
-      }
-    };
-    return softwareOf({ id: hostId, team_id, display_name }, (kind, item) => void change(kind, item), setResult);
-  }, [hostId, team_id, display_name, outdate]);
+  const { run } = useAction(async (kind: Change, { id, name }: HostSoftwareItem) => {
+    const params = { id: String(hostId), software_title_id: String(id) };
+    await request(() => client.call(softwareInstallsApi[kind], { params }));
+    notifyDone(kind === "install" ? `${name} will be installed.` : `${name} will be removed.`);
+    await outdate(hostsApi.software);
+  });
+  const definition = useMemo(
+    () => softwareOf({ id: hostId, team_id, display_name }, run, setResult),
+    [hostId, team_id, display_name, run],
+  );
   return (
     <>
       <List definition={definition} />

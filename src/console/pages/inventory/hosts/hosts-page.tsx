@@ -17,6 +17,7 @@ import { type OpenDialog, SelectionDialog } from "./selection-dialog.tsx";
 
 const definition: ListDefinition<typeof hostsApi.list, Host> = {
   name: "Hosts",
+  view: "hosts",
   hasMatching: true,
   thing: "host",
   endpoint: hostsApi.list,
@@ -36,7 +37,7 @@ const definition: ListDefinition<typeof hostsApi.list, Host> = {
     <>
       <p>Hosts are the computers and mobile devices that you manage. None has enrolled yet.</p>
       <p>
-        A host enrolls with a command that <code>svc hosts new</code> prints.
+        A host enrolls with a command that <code>svc agent enroll-command</code> prints.
       </p>
     </>
   ),

@@ -3,9 +3,9 @@ import { useParams } from "wouter";
 import { queriesApi } from "../../../../api/checks/queries.ts";
 import { type LiveQuery, liveQueriesApi } from "../../../../api/inventory/live-queries.ts";
 import { client, request, useOutdate, useRead } from "../../../api.ts";
-import { notifyFailed } from "../../../frame/notices.tsx";
 import { Page } from "../../../frame/page.tsx";
 import { PageLink } from "../../../frame/page-link.tsx";
+import { useAction } from "../../../parts/action.ts";
 import { AsCommand } from "../../../parts/as-command.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { ErrorMessage } from "../../../parts/error-message.tsx";
@@ -52,14 +52,10 @@ function Actions({ live, isFinished }: { readonly live: LiveQuery; readonly isFi
   const [isSaving, setSaving] = useState(false);
   const outdate = useOutdate();
   const teamId = useTeamId() || null;
-  const cancel = async () => {
-    try {
-      await request(() => client.call(liveQueriesApi.cancel, { params: { id: String(live.id) } }));
-      await outdate(liveQueriesApi.get);
-    } catch (error) {
-      notifyFailed(error);
-    }
-  };
+  const cancel = useAction(async () => {
+    await request(() => client.call(liveQueriesApi.cancel, { params: { id: String(live.id) } }));
+    await outdate(liveQueriesApi.get);
+  });
   const isOver = isFinished || live.status === "complete";
   return (
     <>
@@ -74,7 +70,7 @@ function Actions({ live, isFinished }: { readonly live: LiveQuery; readonly isFi
         </button>
       )}
       {!isOver && (
-        <button type="button" className="danger" onClick={() => void cancel()}>
+        <button type="button" className="danger" onClick={() => cancel.run()}>
           Cancel query
         </button>
       )}

@@ -3,6 +3,7 @@ import { selectorsApi } from "../../../../api/inventory/selectors.ts";
 import { targetsApi } from "../../../../api/inventory/targets.ts";
 import { useRead } from "../../../api.ts";
 import { counted, formatted } from "../../../parts/counted.ts";
+import { ErrorMessage } from "../../../parts/error-message.tsx";
 import { useSettled } from "../../../parts/form/use-settled.ts";
 import type { requestOf } from "./targets.ts";
 
@@ -27,6 +28,9 @@ export function TargetCount({ targets, teamId, queryId }: TargetCountProps): Rea
     { body: { selected: selected ?? {}, ...(queryId === null ? {} : { query_id: queryId }) } },
     { enabled: !isSelector, isLive: true },
   );
+  const failed = isSelector ? check : count;
+  if (failed.isError && failed.data === undefined)
+    return <ErrorMessage error={failed.error} onRetry={() => void failed.refetch()} />;
   return (
     <p role="status" className="list-status">
       {isSelector ? selectorText(where, check.data) : countText(count.data)}

@@ -13,6 +13,7 @@ import { VerifyChain } from "./verify-chain.tsx";
 
 const activityList = (): ListDefinition<typeof activitiesApi.list, Activity> => ({
   name: "Activity",
+  view: "activity",
   thing: "activity",
   things: "activities",
   endpoint: activitiesApi.list,

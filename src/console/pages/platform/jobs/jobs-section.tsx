@@ -1,7 +1,8 @@
 import { type ReactElement, useMemo } from "react";
 import { type Job, jobsApi } from "../../../../api/platform/jobs.ts";
 import { client, request, useOutdate } from "../../../api.ts";
-import { notifyDone, notifyFailed } from "../../../frame/notices.tsx";
+import { notifyDone } from "../../../frame/notices.tsx";
+import { useAction } from "../../../parts/action.ts";
 import { Badge } from "../../../parts/badge.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { List } from "../../../parts/list/list-page.tsx";
@@ -11,18 +12,12 @@ import { SectionPage } from "../../settings/section-page.tsx";
 /** What the servers do regularly, with buttons that run it at once. */
 export function JobsSection(): ReactElement {
   const outdate = useOutdate();
-  const definition = useMemo(() => {
-    const run = async ({ name }: Job) => {
-      try {
-        await request(() => client.call(jobsApi.trigger, { query: { name } }));
-        notifyDone(`The job ${name} is started.`);
-        await outdate(jobsApi.list);
-      } catch (error) {
-        notifyFailed(error);
-      }
-    };
-    return jobsOf((job) => void run(job));
-  }, [outdate]);
+  const { run } = useAction(async ({ name }: Job) => {
+    await request(() => client.call(jobsApi.trigger, { query: { name } }));
+    notifyDone(`The job ${name} is started.`);
+    await outdate(jobsApi.list);
+  });
+  const definition = useMemo(() => jobsOf(run), [run]);
   return (
     <SectionPage id="jobs">
       <List definition={definition} />

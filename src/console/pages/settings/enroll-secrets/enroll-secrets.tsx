@@ -1,7 +1,8 @@
 import { type ReactElement, useState } from "react";
 import { type EnrollSecret, enrollSecretsApi } from "../../../../api/settings/enroll-secrets.ts";
 import { client, request, useOutdate, useRead } from "../../../api.ts";
-import { notifyDone, notifyFailed } from "../../../frame/notices.tsx";
+import { notifyDone } from "../../../frame/notices.tsx";
+import { useAction } from "../../../parts/action.ts";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { Read } from "../../../parts/read.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
@@ -46,8 +47,7 @@ function SecretsTable({ secrets, teamId }: SecretsTableProps): ReactElement {
     notifyDone(text);
     await outdate(enrollSecretsApi.getTeam, enrollSecretsApi.getGlobal);
   };
-  const add = () =>
-    request(() => replace([...secrets, { secret: newSecret() }], "A secret is added.")).catch(notifyFailed);
+  const add = useAction(() => request(() => replace([...secrets, { secret: newSecret() }], "A secret is added.")));
   return (
     <>
       <SmallTable
@@ -69,7 +69,7 @@ function SecretsTable({ secrets, teamId }: SecretsTableProps): ReactElement {
       />
       {mayWrite && (
         <p className="after-table">
-          <button type="button" className="plain" onClick={() => void add()}>
+          <button type="button" className="plain" onClick={() => add.run()}>
             Add secret
           </button>
         </p>

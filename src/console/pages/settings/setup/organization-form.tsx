@@ -16,10 +16,11 @@ export function OrganizationForm({ name, serverUrl }: OrganizationFormProps): Re
   const outdate = useOutdate();
   const form = useForm({
     initial: { "org_info.org_name": name, "server_settings.server_url": serverUrl },
-    send: (values, options) => {
+    send: (_, options, changed) => {
+      const { "org_info.org_name": org_name, "server_settings.server_url": server_url } = changed;
       const body = {
-        org_info: { org_name: values["org_info.org_name"] },
-        server_settings: { server_url: values["server_settings.server_url"] },
+        ...(org_name === undefined ? {} : { org_info: { org_name } }),
+        ...(server_url === undefined ? {} : { server_settings: { server_url } }),
       };
       return client.call(appConfigApi.modify, { body }, options);
     },

@@ -18,10 +18,10 @@ export function TeamDialog({ team, onClose }: TeamDialogProps): ReactElement {
   const outdate = useOutdate();
   const form = useForm({
     initial: { name: team?.name ?? "", description: team?.description ?? "" },
-    send: (body, options) =>
+    send: (body, options, changed): Promise<unknown> =>
       team === null
         ? client.call(teamsApi.create, { body }, options)
-        : client.call(teamsApi.modify, { params: { id: String(team.id) }, body }, options),
+        : client.call(teamsApi.modify, { params: { id: String(team.id) }, body: changed }, options),
     onDone: async (_, { name }) => {
       notifyDone(team === null ? `The team ${name} is created.` : `The team ${name} is changed.`);
       // The teams of the session are those to choose from everywhere.

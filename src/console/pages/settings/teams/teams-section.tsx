@@ -43,6 +43,7 @@ function dialogOf({ kind, row }: OpenDialog<Kind, Team>, close: () => void): Rea
 
 const teamsOf = (onSelect: (kind: Kind, team: Team) => void): ListDefinition<typeof teamsApi.list, Team> => ({
   name: "Teams",
+  view: "teams",
   thing: "team",
   endpoint: teamsApi.list,
   hasTeams: false,

@@ -72,6 +72,7 @@ const offerFilters = (): readonly Filter[] =>
 
 export const titlesOf = (teamId: number | null): ListDefinition<typeof softwareApi.titles, SoftwareTitle> => ({
   name: "Software",
+  view: "software",
   thing: "title",
   endpoint: softwareApi.titles,
   rowsOf: ({ software_titles }) => software_titles,
@@ -112,6 +113,7 @@ const cvesOfVersion = ({ vulnerabilities }: SoftwareVersion): number => vulnerab
 
 export const versions: ListDefinition<typeof softwareApi.versions, SoftwareVersion> = {
   name: "Versions",
+  view: "software_versions",
   thing: "version",
   endpoint: softwareApi.versions,
   rowsOf: ({ software }) => software,
@@ -144,6 +146,7 @@ export const versions: ListDefinition<typeof softwareApi.versions, SoftwareVersi
 
 export const osVersions: ListDefinition<typeof osVersionsApi.list, OsVersion> = {
   name: "Operating systems",
+  view: "os_versions",
   thing: "version",
   endpoint: osVersionsApi.list,
   query: { max_vulnerabilities: 0 },

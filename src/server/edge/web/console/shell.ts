@@ -34,8 +34,10 @@ async function consolePage(visit: Visit): Promise<Answer> {
   if (files === null) return withoutConsole(ctx.settings.console);
   const session = await sessionOf(visit);
   const nonce = ctx.random.token(16);
+  // In the first bytes, so that no page is painted in other colours or with rows of another height.
+  const { theme = "system", density = "normal" } = session.settings?.console ?? {};
   const text = html`<!doctype html>
-<html lang="en">
+<html lang="en" data-theme="${theme}" data-density="${density}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
