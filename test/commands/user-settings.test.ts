@@ -12,7 +12,9 @@ describe("users settings", () => {
     const changed = await run("--theme", "dark", "--columns", "hosts=hostname,uuid", "--no-keys", "--pinned", "/hosts");
     const settings = { columns: { hosts: ["hostname", "uuid"] }, theme: "dark", keys: false, pinned: ["/hosts"] };
     expect(changed.settings).toEqual({ user: "ada@example.com", ...settings });
-    expect((await run("me", "--theme", "default", "--columns", "hosts=", "--density", "compact", "--rows", "100")).settings).toEqual({
+    expect(
+      (await run("me", "--theme", "default", "--columns", "hosts=", "--density", "compact", "--rows", "100")).settings,
+    ).toEqual({
       user: "ada@example.com",
       columns: {},
       keys: false,
