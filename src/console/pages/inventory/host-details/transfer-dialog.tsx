@@ -24,12 +24,6 @@ export function TransferDialog({ frozen, onClose }: TransferDialogProps): ReactE
     ...(may("hosts:transfer", null) ? [{ id: "0", name: "No team" }] : []),
   ];
   const refresh = () => outdate(hostsApi.get, hostsApi.list, hostsApi.count, hostsApi.facets);
-  const moveBack = async (former: ReadonlyMap<number | null, number[]>) => {
-    for (const [team_id, hosts] of former)
-      await request(() => client.call(hostsApi.transfer, { body: { team_id, hosts } }));
-    await refresh();
-    return `${counted(count, "host")} moved back.`;
-  };
   const transfer = async (teamId: string) => {
     onClose();
     const { target, headers } = frozen;
@@ -41,8 +35,7 @@ export function TransferDialog({ frozen, onClose }: TransferDialogProps): ReactE
           : client.call(hostsApi.transferByFilter, { body: { team_id, filters: target.filters } }, { headers }),
       );
       const text = `${counted(count, "host")} moved to ${options.find(({ id }) => id === teamId)?.name}.`;
-      const former = formerTeams(frozen);
-      notifyDone(text, former === undefined ? {} : { undo: () => moveBack(former) });
+      notifyDone(text);
       await refresh();
     } catch (error) {
       notifyFailed(error);
@@ -56,12 +49,4 @@ export function TransferDialog({ frozen, onClose }: TransferDialogProps): ReactE
       onClose={onClose}
     />
   );
-}
-
-/** The hosts by the team that they were in. Undefined if not all are known, or the user may not move some of them back. */
-function formerTeams({ former }: FrozenSelection): ReadonlyMap<number | null, number[]> | undefined {
-  if (former === null) return undefined;
-  const hosts = new Map<number | null, number[]>();
-  for (const { id, team_id } of former) hosts.set(team_id, [...(hosts.get(team_id) ?? []), id]);
-  return [...hosts.keys()].every((team) => may("hosts:transfer", team)) ? hosts : undefined;
 }

@@ -20,8 +20,6 @@ export interface FrozenSelection {
   readonly target: { readonly ids: number[] } | { readonly filters: BodyHostFilter };
   /** The first hosts, to be shown. */
   readonly first: readonly SelectedHost[];
-  /** All hosts as they are before, if they are named: what is done to them may be taken back. */
-  readonly former: readonly SelectedHost[] | null;
   /** After the server has refused it because the selection has changed: what it is now. */
   readonly change?: SelectionChange;
 }
@@ -93,7 +91,6 @@ async function frozenRows(hosts: readonly SelectedHost[], selected: number): Pro
     headers: headersOf(count, digest),
     target: { ids },
     first: hosts.slice(0, MAX_SHOWN),
-    former: hosts,
   };
 }
 
@@ -119,7 +116,6 @@ async function frozenMatching(
     headers: headersOf(count, digest),
     target: { filters: bodyOf(filters) },
     first: hosts,
-    former: null,
   };
 }
 
