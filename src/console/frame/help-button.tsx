@@ -1,5 +1,5 @@
 import { type ReactElement, useCallback, useState } from "react";
-import { lazyPart } from "../parts/lazy-part.tsx";
+import { lazyPart } from "../parts/loading/lazy-part.tsx";
 import { useRouteName } from "./route.ts";
 
 const HelpDialog = lazyPart(() => import("./help-dialog.tsx"));

@@ -2,7 +2,7 @@ import { useCallback, useRef, useState } from "react";
 import { notifyFailed } from "../frame/notices.tsx";
 
 interface ActionState<Input extends readonly unknown[]> {
-  /** The same function as long as the component exists. */
+  /** Stays the same function as long as the component exists. */
   readonly run: (...input: Input) => void;
   readonly isRunning: boolean;
 }

@@ -1,5 +1,5 @@
 import { type ReactElement, useCallback, useEffect, useState } from "react";
-import { lazyPart } from "./lazy-part.tsx";
+import { lazyPart } from "./loading/lazy-part.tsx";
 
 export interface MenuItem {
   readonly name: string;

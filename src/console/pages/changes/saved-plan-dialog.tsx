@@ -4,9 +4,9 @@ import { client, useOutdate, useRead } from "../../api.ts";
 import { notifyDone } from "../../frame/notices.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { Read } from "../../parts/loading/read.tsx";
 import { PlanChanges } from "../../parts/plans/plan-changes.tsx";
 import { PlanFile } from "../../parts/plans/plan-file.tsx";
-import { Read } from "../../parts/read.tsx";
 import { Time } from "../../parts/time.tsx";
 import { summaryOf } from "./plan-summary.ts";
 

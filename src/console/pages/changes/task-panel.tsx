@@ -5,7 +5,7 @@ import { PageLink } from "../../frame/page-link.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { formatted } from "../../parts/counted.ts";
 import { Facts } from "../../parts/facts.tsx";
-import { Read } from "../../parts/read.tsx";
+import { Read } from "../../parts/loading/read.tsx";
 import { SmallTable } from "../../parts/small-table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { maySomewhere } from "../../session.ts";

@@ -1,7 +1,7 @@
 import { type ReactElement, useState } from "react";
 import { labelsApi } from "../../../api/hosts/labels.ts";
 import { useRead } from "../../api.ts";
-import { Read } from "../read.tsx";
+import { Read } from "../loading/read.tsx";
 import "./label-scope.css";
 
 interface LabelChecksProps {

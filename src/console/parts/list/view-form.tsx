@@ -6,7 +6,12 @@ import { isPremium, may, useSession } from "../../session.ts";
 import { Form, SelectField, TextField } from "../form/form.tsx";
 import { useForm } from "../form/use-form.ts";
 import type { ViewPage } from "./definition.ts";
-import type { ListShape } from "./views-dialog.tsx";
+
+/** What a view stores of a list. */
+export interface ListShape {
+  readonly query: Readonly<Record<string, string>>;
+  readonly columns: readonly string[];
+}
 
 interface ViewFormProps {
   readonly page: ViewPage;

@@ -28,7 +28,7 @@ export const viewPaths: Readonly<Partial<Record<ViewPage, string>>> = {
   tokens: "/settings/tokens",
 };
 
-/** What of the URL is not part of a view: where in the list the user is. */
+/** Parameters of the URL that are no part of a view: where in the list the user is. */
 const placeNames = ["page", "panel", "tab", VIEW, COLUMNS];
 
 /** The filters and the order of the URL, as a view stores them. */

@@ -1,5 +1,5 @@
 import { type ReactElement, useCallback, useState } from "react";
-import { lazyPart } from "../lazy-part.tsx";
+import { lazyPart } from "../loading/lazy-part.tsx";
 import type { ViewsDialogProps } from "./views-dialog.tsx";
 
 const ViewsDialog = lazyPart(() => import("./views-dialog.tsx"));

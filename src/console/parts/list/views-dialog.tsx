@@ -8,10 +8,10 @@ import { useTeamId, useUrl } from "../../url.ts";
 import { useAction } from "../action.ts";
 import { ConfirmDialog } from "../confirm-dialog.tsx";
 import { Dialog } from "../dialog.tsx";
-import { Read } from "../read.tsx";
+import { Read } from "../loading/read.tsx";
 import { SmallTable } from "../small-table.tsx";
 import type { ViewPage } from "./definition.ts";
-import { ViewForm } from "./view-form.tsx";
+import { type ListShape, ViewForm } from "./view-form.tsx";
 import { queryOfView, urlOfView, VIEW, viewPaths } from "./view-href.ts";
 import { PinButton, setPinned, usePins } from "./view-pins.tsx";
 
@@ -55,12 +55,6 @@ export default function ViewsDialog({ page, columns, onClose }: ViewsDialogProps
       {deleted !== null && <DeleteDialog view={deleted} onClose={() => setDeleted(null)} />}
     </Dialog>
   );
-}
-
-/** What a view stores of a list. */
-export interface ListShape {
-  readonly query: Readonly<Record<string, string>>;
-  readonly columns: readonly string[];
 }
 
 interface ViewsTableProps {

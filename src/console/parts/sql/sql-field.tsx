@@ -1,6 +1,6 @@
 import { type ReactElement, useId, useRef } from "react";
 import type { Form, FormValues } from "../form/use-form.ts";
-import { lazyPart } from "../lazy-part.tsx";
+import { lazyPart } from "../loading/lazy-part.tsx";
 
 const SqlEditor = lazyPart(() => import("./sql-editor.tsx"));
 

@@ -4,7 +4,7 @@ import { useRead } from "../../../api.ts";
 import { Page } from "../../../frame/page.tsx";
 import { AsCommand } from "../../../parts/as-command.tsx";
 import { Card } from "../../../parts/card.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { session, useSession } from "../../../session.ts";
 import { useUrl } from "../../../url.ts";
 import { SessionsTable } from "../sessions/sessions-table.tsx";

@@ -5,7 +5,7 @@ import { client, request, useOutdate, useRead } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { useAction } from "../../../parts/action.ts";
 import { Badge } from "../../../parts/badge.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { programOf } from "./program.ts";

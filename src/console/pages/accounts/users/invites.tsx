@@ -4,7 +4,7 @@ import { client, useOutdate, useRead } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { rolesText } from "./roles.ts";

@@ -8,7 +8,7 @@ import { AsCommand } from "../../../parts/as-command.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { Facts } from "../../../parts/facts.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may, session } from "../../../session.ts";
 import { useGo } from "../../../url.ts";

@@ -8,7 +8,7 @@ import { Badge } from "../../../parts/badge.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { Facts } from "../../../parts/facts.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { saveFile } from "../../../parts/save-file.ts";
 import { Time } from "../../../parts/time.tsx";
 import { isPremium, may } from "../../../session.ts";

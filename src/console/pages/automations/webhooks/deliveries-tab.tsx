@@ -6,7 +6,7 @@ import { Badge, type Tone } from "../../../parts/badge.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { List } from "../../../parts/list/list-page.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { useUrl } from "../../../url.ts";
 import { eventNames, kindNames, optionsOf, stateNames } from "./events.ts";

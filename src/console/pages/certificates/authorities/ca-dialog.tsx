@@ -5,7 +5,7 @@ import { notifyDone } from "../../../frame/notices.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { CheckField, Form, TextAreaField, TextField } from "../../../parts/form/form.tsx";
 import { type Form as FormState, type FormValues, useForm } from "../../../parts/form/use-form.ts";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { type CaField, caBody, caKinds, caTypes, caValues, fieldNameOf } from "./ca-kinds.ts";
 
 /** Is no field of an authority. */

@@ -8,8 +8,8 @@ import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Form, SelectField, TextField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
+import { Read } from "../../../parts/loading/read.tsx";
 import { ofTeam } from "../../../parts/one-team.tsx";
-import { Read } from "../../../parts/read.tsx";
 import { may } from "../../../session.ts";
 import type { OpenTemplateDialog } from "./certificates-tab.tsx";
 

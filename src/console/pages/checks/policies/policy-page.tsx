@@ -11,7 +11,7 @@ import { Badge } from "../../../parts/badge.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import { scopeText } from "../../../parts/label-scope/scope.ts";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";
 import { useGo, useUrl } from "../../../url.ts";

@@ -10,7 +10,7 @@ import { Card } from "../../../parts/card.tsx";
 import { duration } from "../../../parts/duration.ts";
 import { Facts } from "../../../parts/facts.tsx";
 import { scopeText } from "../../../parts/label-scope/scope.ts";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { consolePaths } from "../../../routes.ts";
 import { may } from "../../../session.ts";

@@ -5,7 +5,7 @@ import { PageLink } from "../../../frame/page-link.tsx";
 import { useAction } from "../../../parts/action.ts";
 import { Card } from "../../../parts/card.tsx";
 import { counted } from "../../../parts/counted.ts";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { saveFile } from "../../../parts/save-file.ts";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { Time } from "../../../parts/time.tsx";

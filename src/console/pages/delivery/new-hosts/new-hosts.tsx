@@ -3,7 +3,7 @@ import type { Host } from "../../../../api/hosts/host.ts";
 import { hostsApi } from "../../../../api/inventory/hosts.ts";
 import { useRead } from "../../../api.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { useTeamId } from "../../../url.ts";

@@ -8,7 +8,7 @@ import { counted, formatted } from "../../../parts/counted.ts";
 import { Facts } from "../../../parts/facts.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { List } from "../../../parts/list/list-page.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { Tabs } from "../../../parts/tabs.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";

@@ -7,7 +7,7 @@ import { Dialog } from "../../../parts/dialog.tsx";
 import { TextDiff } from "../../../parts/diff/text-diff.tsx";
 import { Form } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { fileOf, ScriptField } from "./script-field.tsx";
 
 interface EditScriptDialogProps {

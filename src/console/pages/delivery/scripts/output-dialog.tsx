@@ -3,7 +3,7 @@ import { scriptsApi } from "../../../../api/delivery/scripts.ts";
 import { useRead } from "../../../api.ts";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Facts } from "../../../parts/facts.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 
 interface OutputButtonProps {
   /** The script, or the host if it is one of many. */

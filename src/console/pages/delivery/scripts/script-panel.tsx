@@ -3,7 +3,7 @@ import type { Script } from "../../../../api/delivery/scripts.ts";
 import { scriptsApi } from "../../../../api/delivery/scripts.ts";
 import { useRead, useReadText } from "../../../api.ts";
 import { Facts } from "../../../parts/facts.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { useScriptUses } from "./script-uses.ts";
 

@@ -8,8 +8,8 @@ import { Card } from "../../../parts/card.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import { CheckField, Form, SelectField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
+import { Read } from "../../../parts/loading/read.tsx";
 import { roleTeam } from "../../../parts/one-team.tsx";
-import { Read } from "../../../parts/read.tsx";
 import { may } from "../../../session.ts";
 
 interface TeamProps {

@@ -7,7 +7,7 @@ import { useRead } from "../../../api.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Facts } from "../../../parts/facts.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { installStates } from "./install-states.tsx";
 

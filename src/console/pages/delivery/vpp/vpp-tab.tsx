@@ -7,7 +7,7 @@ import { Badge } from "../../../parts/badge.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { RowButtons } from "../../../parts/list/row-buttons.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { may } from "../../../session.ts";
 import { Expiry } from "../../devices/expiry.tsx";

@@ -6,7 +6,7 @@ import { Badge } from "../../../parts/badge.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { counted } from "../../../parts/counted.ts";
 import { Facts } from "../../../parts/facts.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { may } from "../../../session.ts";
 import { ConfigPart } from "../../settings/app-config/config-part.tsx";

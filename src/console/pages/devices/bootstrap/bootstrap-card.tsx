@@ -10,8 +10,8 @@ import { formatted } from "../../../parts/counted.ts";
 import { Facts } from "../../../parts/facts.tsx";
 import { FileForm } from "../../../parts/form/file-form.tsx";
 import { uploadOf } from "../../../parts/form/upload.ts";
+import { ReadOrNone } from "../../../parts/loading/read-or-none.tsx";
 import { roleTeam } from "../../../parts/one-team.tsx";
-import { ReadOrNone } from "../../../parts/read-or-none.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";
 

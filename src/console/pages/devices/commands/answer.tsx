@@ -2,7 +2,7 @@ import { type ReactElement, useState } from "react";
 import { type Command, commandsApi } from "../../../../api/devices/commands.ts";
 import { useRead } from "../../../api.ts";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 
 interface AnswerProps {
   readonly command: Command;

@@ -4,8 +4,8 @@ import { useRead } from "../../../api.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { formatted } from "../../../parts/counted.ts";
+import { Read } from "../../../parts/loading/read.tsx";
 import { ofTeam } from "../../../parts/one-team.tsx";
-import { Read } from "../../../parts/read.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 
 type State = keyof DiskEncryptionSummary;

@@ -8,7 +8,7 @@ import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import { FileForm } from "../../../parts/form/file-form.tsx";
 import { uploadOf } from "../../../parts/form/upload.ts";
-import { ReadOrNone } from "../../../parts/read-or-none.tsx";
+import { ReadOrNone } from "../../../parts/loading/read-or-none.tsx";
 import { Time } from "../../../parts/time.tsx";
 
 /** The license agreement that end users accept before their device enrolls: one for the organization. */

@@ -2,7 +2,7 @@ import type { ReactElement, ReactNode } from "react";
 import { type ConfigurationProfile, profilesApi, type StatusCounts } from "../../../../api/devices/profiles.ts";
 import { useRead } from "../../../api.ts";
 import { counted } from "../../../parts/counted.ts";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 
 export interface ProfileDialogProps {
   readonly profile: ConfigurationProfile;

@@ -2,7 +2,7 @@ import type { ReactElement } from "react";
 import { type ConfigurationProfile, profilesApi } from "../../../../api/devices/profiles.ts";
 import { client, request, useReadText } from "../../../api.ts";
 import { notifyFailed } from "../../../frame/notices.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { saveFile } from "../../../parts/save-file.ts";
 import { isText } from "./is-text.ts";
 

@@ -8,7 +8,7 @@ import { TextDiff } from "../../../parts/diff/text-diff.tsx";
 import { FileField, Form } from "../../../parts/form/form.tsx";
 import { uploadOf } from "../../../parts/form/upload.ts";
 import { useForm } from "../../../parts/form/use-form.ts";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { PROFILE_FILES } from "./add-profile-dialog.tsx";
 import { HostEffect, type ProfileDialogProps } from "./host-effect.tsx";
 import { isText } from "./is-text.ts";

@@ -9,7 +9,7 @@ import { notifyDone } from "../../../frame/notices.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Form, TextAreaField, TextField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 
 interface AssistantDialogProps {
   /** Null: the team has none yet; the form begins with the default one. */

@@ -9,7 +9,7 @@ import { Dialog } from "../../../parts/dialog.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import { Form, TextField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";
 

@@ -4,7 +4,7 @@ import { client, useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { counted } from "../../../parts/counted.ts";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { UsesTable, useLabelUses } from "./label-uses.tsx";
 
 interface DeleteLabelDialogProps {

@@ -5,7 +5,7 @@ import { useRead } from "../../../api.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { counted } from "../../../parts/counted.ts";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 
 const nouns: Readonly<Record<LabelUse["kind"], string>> = {

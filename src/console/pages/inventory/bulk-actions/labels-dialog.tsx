@@ -2,7 +2,7 @@ import { type ReactElement, useMemo, useState } from "react";
 import { labelsApi } from "../../../../api/hosts/labels.ts";
 import { bulkActionsApi } from "../../../../api/inventory/bulk-actions.ts";
 import { client, useOutdate, useRead } from "../../../api.ts";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { nameOfSelection } from "../hosts/selected-hosts.tsx";
 import { BulkDialog, type BulkProps } from "./bulk-dialog.tsx";
 import "./bulk-actions.css";

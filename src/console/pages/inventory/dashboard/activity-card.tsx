@@ -3,7 +3,7 @@ import { activitiesApi } from "../../../../api/platform/activities.ts";
 import { useRead } from "../../../api.ts";
 import { ActivityFeed } from "../../../parts/activities/activity-feed.tsx";
 import { Card } from "../../../parts/card.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 
 const MAX_SHOWN = 10;
 

@@ -3,10 +3,10 @@ import { hostsApi } from "../../../../api/inventory/hosts.ts";
 import { useRead } from "../../../api.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { Card } from "../../../parts/card.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { Bars } from "../../../parts/pictures/bars.tsx";
 import { Ring, type Slice } from "../../../parts/pictures/ring.tsx";
 import { platformName } from "../../../parts/platforms.ts";
-import { Read } from "../../../parts/read.tsx";
 import { maySomewhere } from "../../../session.ts";
 import { type UrlChange, useTeamId } from "../../../url.ts";
 

@@ -4,8 +4,8 @@ import { hostDetailsApi } from "../../../../api/inventory/host-details.ts";
 import { useRead } from "../../../api.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { Card } from "../../../parts/card.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { Bars } from "../../../parts/pictures/bars.tsx";
-import { Read } from "../../../parts/read.tsx";
 import { maySomewhere } from "../../../session.ts";
 import { useTeamId } from "../../../url.ts";
 

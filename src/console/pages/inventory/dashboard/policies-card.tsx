@@ -4,8 +4,8 @@ import { useRead } from "../../../api.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { Card } from "../../../parts/card.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { Bars } from "../../../parts/pictures/bars.tsx";
-import { Read } from "../../../parts/read.tsx";
 import { useTeamId } from "../../../url.ts";
 
 const MAX_POLICIES = 6;

@@ -5,8 +5,8 @@ import { useRead } from "../../../api.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { Card } from "../../../parts/card.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { Bars } from "../../../parts/pictures/bars.tsx";
-import { Read } from "../../../parts/read.tsx";
 import { isPremium } from "../../../session.ts";
 import { useTeamId } from "../../../url.ts";
 

@@ -6,7 +6,7 @@ import { notifyDone } from "../../../frame/notices.tsx";
 import { useAction } from "../../../parts/action.ts";
 import { ActivityFeed } from "../../../parts/activities/activity-feed.tsx";
 import type { ShownActivity } from "../../../parts/activities/pieces.ts";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { may } from "../../../session.ts";
 
 const PAGE_SIZE = 25;

@@ -6,7 +6,7 @@ import { useRead } from "../../../api.ts";
 import { Page } from "../../../frame/page.tsx";
 import { AsCommand, quoted } from "../../../parts/as-command.tsx";
 import { Badge } from "../../../parts/badge.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { type Tab, Tabs } from "../../../parts/tabs.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";

@@ -5,7 +5,7 @@ import { useRead } from "../../../api.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { Facts } from "../../../parts/facts.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { Attention } from "../host-details/attention.tsx";
 import { HostActions } from "../host-details/host-actions.tsx";

@@ -5,7 +5,7 @@ import { client, useOutdate, useRead } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { batchHref } from "../../delivery/script-batches/batch-href.ts";
 import type { FrozenSelection } from "./frozen-selection.ts";
 import { FirstHosts, type Guard, nameOfSelection } from "./selected-hosts.tsx";

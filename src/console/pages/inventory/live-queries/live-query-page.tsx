@@ -9,7 +9,7 @@ import { useAction } from "../../../parts/action.ts";
 import { AsCommand } from "../../../parts/as-command.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { ErrorMessage } from "../../../parts/error-message.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may, maySomewhere } from "../../../session.ts";
 import { useTeamId } from "../../../url.ts";

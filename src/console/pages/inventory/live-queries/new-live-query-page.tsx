@@ -4,7 +4,7 @@ import { queriesApi } from "../../../../api/checks/queries.ts";
 import { liveQueriesApi } from "../../../../api/inventory/live-queries.ts";
 import { useRead } from "../../../api.ts";
 import { Page } from "../../../frame/page.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { maySomewhere } from "../../../session.ts";
 import { useUrl } from "../../../url.ts";
 import { LiveQueryForm } from "./live-query-form.tsx";

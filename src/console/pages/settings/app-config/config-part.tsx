@@ -1,7 +1,7 @@
 import { type ReactElement, type ReactNode, useState } from "react";
 import { type AppConfig, appConfigApi } from "../../../../api/settings/app-config.ts";
 import { useRead } from "../../../api.ts";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { may } from "../../../session.ts";
 import { ConfigFacts, ConfigForm, type FormExtra } from "./config-form.tsx";
 import { shownGroups } from "./fields.ts";

@@ -4,7 +4,7 @@ import { client, request, useOutdate, useRead } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { useAction } from "../../../parts/action.ts";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";

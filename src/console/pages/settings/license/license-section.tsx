@@ -9,7 +9,7 @@ import { Badge } from "../../../parts/badge.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { formatted } from "../../../parts/counted.ts";
 import { Facts } from "../../../parts/facts.tsx";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { SectionPage } from "../section-page.tsx";
 

@@ -1,8 +1,8 @@
 import type { ReactElement } from "react";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { quoted } from "../../../parts/as-command.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { OneTeam, ofTeam } from "../../../parts/one-team.tsx";
-import { Read } from "../../../parts/read.tsx";
 import { isPremium } from "../../../session.ts";
 import { bodyOf } from "../app-config/fields.ts";
 import type { ConfigField, ConfigGroup, SettingChange } from "../app-config/setting-types.ts";

@@ -8,7 +8,7 @@ import { Page } from "../../../frame/page.tsx";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { counted } from "../../../parts/counted.ts";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { may } from "../../../session.ts";
 import { InviteDialog } from "../../accounts/users/invite-dialog.tsx";
 import { OrganizationForm } from "./organization-form.tsx";

@@ -7,9 +7,9 @@ import { CheckField, Form, TextAreaField } from "../../../parts/form/form.tsx";
 import { allHosts, type LabelScope, labelScopeBody, ruleOf } from "../../../parts/form/label-scope.ts";
 import { LabelScopeField } from "../../../parts/form/label-scope-field.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
+import { Read } from "../../../parts/loading/read.tsx";
 import { roleTeam } from "../../../parts/one-team.tsx";
 import { platformName } from "../../../parts/platforms.ts";
-import { Read } from "../../../parts/read.tsx";
 import { may } from "../../../session.ts";
 
 import { OptionPicker } from "../packages/option-picker.tsx";

@@ -6,7 +6,7 @@ import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorMessage } from "../../../parts/error-message.tsx";
 import { Form, TextField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
-import { Read } from "../../../parts/read.tsx";
+import { Read } from "../../../parts/loading/read.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import type { OfferTeam } from "./offer-teams.ts";
 import { useOutdateOffers } from "./use-outdate-offers.ts";

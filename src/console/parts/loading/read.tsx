@@ -1,9 +1,9 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactElement, ReactNode } from "react";
-import { isTemporary } from "../api.ts";
-import { ErrorMessage } from "./error-message.tsx";
-import { errorTexts } from "./error-texts.ts";
-import { exactTime } from "./time.tsx";
+import { isTemporary } from "../../api.ts";
+import { ErrorMessage } from "../error-message.tsx";
+import { errorTexts } from "../error-texts.ts";
+import { exactTime } from "../time.tsx";
 import { useWaiting, WaitingNote } from "./waiting.tsx";
 
 interface ReadProps<Value> {

@@ -1,6 +1,6 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactElement, ReactNode } from "react";
-import { ApiCallError } from "../../client/errors.ts";
+import { ApiCallError } from "../../../client/errors.ts";
 import { Read } from "./read.tsx";
 
 interface ReadOrNoneProps<Value> {

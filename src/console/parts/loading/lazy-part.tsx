@@ -1,5 +1,5 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from "react";
-import { notifyFailed } from "../frame/notices.tsx";
+import { notifyFailed } from "../../frame/notices.tsx";
 
 interface LoadProps {
   /** What is shown until the script is there. */
