@@ -15,7 +15,7 @@ const usual = { root: false, exact: false, tier: "free", produces: null, dryRun:
 export async function buildConsole(root, compiled, outDir) {
   const vite = await import("vite").catch(() => null);
   if (vite === null) return;
-  // Of tests that build, the environment would make it a build for development.
+  // Tests that build have another environment, which would make this a build for development.
   process.env.NODE_ENV = "production";
   await vite.build({
     configFile: false,
