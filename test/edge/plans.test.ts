@@ -171,6 +171,11 @@ describe.each(bothEngines)("plans on %s", (engine) => {
     );
     const criteria = { label_membership_type: "host_vitals", criteria: { where: "hostname=a" } };
     expect((await planned(t, [set("label", "Computed", criteria)])).changes.map(figures)).toEqual(["get 1 (a)"]);
+    const named = label({ label_membership_type: "manual", query: "", hosts: ["a", "b"] });
+    expect((await planned(t, [set("label", "Named", named)])).changes.map(figures)).toEqual(["get 2 (a, b)"]);
+    const body = { changes: [set("label", "Named", named)] };
+    const tried = await t.request("POST", "/plans", body, { "dry-run": "true" });
+    expect(((await tried.json()) as { plan: Plan }).plan.changes.map(figures)).toEqual(["get 2 (a, b)"]);
   });
 
   it("count managed hosts for profiles, and all hosts of a team for its settings", async () => {

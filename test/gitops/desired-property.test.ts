@@ -44,7 +44,8 @@ const trim = (value: Value): Value =>
 const kept: Readonly<Record<string, (value: Value) => Value>> = {
   sso_settings: (value) => trim({ ...value, enable_sso: false }),
   conditional_access: trim,
-  gitops: (value) => ({ ...value, repository_url: "https://git" }),
+  // Exceptions are never in files.
+  gitops: ({ exceptions: _, ...value }) => ({ ...value, repository_url: "https://git" }),
   smtp_settings: (value) => ({ ...value, authentication_type: "none", password: "" }),
   integrations: (value) => ({
     ...value,

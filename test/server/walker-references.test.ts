@@ -28,7 +28,8 @@ type Kind =
   | "title"
   | "authority"
   | "profile"
-  | "operation";
+  | "operation"
+  | "task";
 
 /** The kind of object of an id, by the name of its field. Other fields contain ids of objects without a team. */
 const kinds: Record<string, Kind> = {
@@ -49,6 +50,7 @@ const kinds: Record<string, Kind> = {
   policy_id: "policy",
   "policy_ids[]": "policy",
   script_id: "script",
+  task_id: "task",
   software_title_id: "title",
   "software_title_ids[]": "title",
   profile_uuid: "profile",
@@ -116,6 +118,8 @@ async function make(world: World, kind: Exclude<Kind, "profile">, team: number, 
     }
     case "operation":
       return (await makeOperation(t, (await makeHost(t, { team_id: team })).id)).id;
+    case "task":
+      return (await t.store.tasks.insert({ created_at: t.clock.iso(), kind: name, state: "done", total: 1 })).id;
     case "title":
       return makeOfferedTitle(world, team, name);
     case "authority":
@@ -198,6 +202,7 @@ const tables = {
   template: "certificateTemplates",
   operation: "operations",
   script: "scripts",
+  task: "tasks",
   title: "softwareTitles",
   authority: "certificateAuthorities",
 } as const satisfies Record<Exclude<Kind, "profile">, string>;

@@ -40,6 +40,7 @@ describe.skipIf(chromium === null)("controls in the console", () => {
     await expectAccessible(page, "disk encryption");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     const dialog = page.getByRole("alertdialog", { name: "Save Disk encryption" });
+    await dialog.getByRole("table", { name: "Changes" }).waitFor();
     expect(await rowsOf(page, "Changes")).toEqual([["macos_settings.enable_disk_encryption", "false", "true"]]);
     await dialog.getByText(`svc mdm disk-encryption enable --team ${team.id} --platform macos`).waitFor();
     await expectAccessible(page, "save disk encryption");

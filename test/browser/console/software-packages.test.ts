@@ -79,7 +79,7 @@ describe.skipIf(chromium === null)("packages in the console", () => {
     await dialog.getByRole("textbox", { name: "New category" }).fill(EVIL);
     await page.keyboard.press("Enter");
     await dialog.getByRole("combobox", { name: "Hosts" }).selectOption("labels_exclude_any");
-    await dialog.getByRole("checkbox", { name: EVIL }).last().check();
+    await dialog.getByRole("group", { name: "Labels" }).getByRole("checkbox", { name: EVIL }).check();
     await dialog.getByText("Scripts and query").click();
     await dialog.getByRole("textbox", { name: "Uninstall script" }).fill("#!/bin/sh\necho removed\n");
     await expectAccessible(page, "add a package");

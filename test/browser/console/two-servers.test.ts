@@ -37,7 +37,9 @@ describe.skipIf(chromium === null)("the console on two servers", () => {
       page.on("response", (reply) => {
         // Forms are tried as a field is left.
         const isTrial = reply.request().headers()["dry-run"] !== undefined;
-        if (reply.status() >= 400 && !isTrial) refused.push(`${reply.status()} ${reply.url()}`);
+        // Without device management there are no profiles.
+        const isOff = new URL(reply.url()).pathname.endsWith("/mdm/profiles") && reply.status() === 400;
+        if (reply.status() >= 400 && !isTrial && !isOff) refused.push(`${reply.status()} ${reply.url()}`);
       });
       for (const name of ["First", "Second", "Third"]) {
         await page.getByRole("button", { name: "Create label" }).click();

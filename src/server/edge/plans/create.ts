@@ -27,8 +27,9 @@ import { planOnWire, stateOf } from "./view.ts";
 export async function createPlan(ctx: Context, input: CreatePlan): Promise<Plan> {
   checkKinds({ changes: input.changes });
   const staged = input.extends === undefined ? null : await stagedPlan(ctx, input.extends);
-  const prepared = await prepare(ctx, input, staged);
-  const changes = await tryOut(ctx, prepared);
+  const outside = outsideOf(ctx);
+  const prepared = await prepare(outside, input, staged);
+  const changes = await tryOut(outside, prepared);
   const { request, pins, teamIds } = prepared;
   const digest = createHash("sha256").update(JSON.stringify(pins)).digest("hex").slice(0, 32);
   const name = input.name?.trim() ?? staged?.row.name ?? "";
@@ -47,6 +48,10 @@ export async function createPlan(ctx: Context, input: CreatePlan): Promise<Plan>
   );
   return planOnWire(ctx, row, changes, true);
 }
+
+/** A trial within a dry run would be rolled back only with that: hosts could not be counted as they are now. */
+const outsideOf = (ctx: Context): Context =>
+  ctx.dryRun === null ? ctx : { ...ctx.dryRun.outside, dryRun: ctx.dryRun };
 
 interface PreparedPlan {
   readonly kinds: ReadonlySet<Kind>;

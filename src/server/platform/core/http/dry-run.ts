@@ -14,6 +14,8 @@ export interface DryRun {
    * Records a check that the real request would make and this one cannot, such as "the mail server was not asked".
    */
   unchecked(what: string): void;
+  /** The context around the dry run, whose store has nothing of what the dry run writes. */
+  readonly outside: Context;
 }
 
 /** Limited because each dry run occupies a store connection while it runs. */
@@ -36,7 +38,7 @@ interface TrialResult {
 
 /** Runs the work in its own context: everything that it writes, sends, counts or caches is discarded. */
 export async function dryRun(ctx: Context, work: (inside: Context) => Promise<unknown>): Promise<TrialResult> {
-  // One within another uses the connection of that one.
+  // Work within another dry run takes the place of that one, which writes nothing meanwhile.
   const connections = ctx.dryRun === null ? 1 : 0;
   if (running + connections > MAX_CONCURRENT) throw overloaded("too many dry runs are under way; try again");
   running += connections;
@@ -62,7 +64,7 @@ async function once(ctx: Context, work: (inside: Context) => Promise<unknown>) {
     blobs: readOnly(ctx.blobs),
     metrics: createMetrics(),
     log: ctx.log.child({ dry_run: true }),
-    dryRun: { unchecked: (what) => void unchecked.add(what) },
+    dryRun: { unchecked: (what) => void unchecked.add(what), outside: ctx },
   };
   const running = work(inside).then((value): TrialResult => ({ value: masked(value), unchecked: [...unchecked] }));
   await running.catch(() => {});
