@@ -7,7 +7,7 @@ const examples: Readonly<Record<string, string | null>> = {
   "/hosts/:id/:tab": null,
   "/software/titles/:id": "/software/titles/1",
   "/vulnerabilities/:cve": "/vulnerabilities/CVE-2026-1001",
-  // Its address contains a random identifier.
+  // The address of a profile contains a random identifier.
   "/controls/profiles/:uuid": null,
   "/policies/:id": "/policies/1",
   "/queries/:id": "/queries/1",
