@@ -1,4 +1,4 @@
-import { LabelUses, labelEffectsApi } from "../../api/hosts/label-effects.ts";
+import { LabelUse, LabelUses, labelEffectsApi } from "../../api/hosts/label-effects.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
 import { plural } from "../../text/plural.ts";
@@ -12,7 +12,7 @@ export default class LabelsUses extends ClientCommand {
   static override args = { label: args.label };
   static override examples = [
     "<%= config.bin %> <%= command.id %> Loaners",
-    "<%= config.bin %> <%= command.id %> Loaners --fields kind,name,on_delete",
+    "<%= config.bin %> <%= command.id %> Loaners -o json",
   ];
 
   async run() {
@@ -22,6 +22,7 @@ export default class LabelsUses extends ClientCommand {
     if (this.format === "json" || this.format === "yaml") return this.printOne(reply, { schema: () => LabelUses });
     await this.printList(reply.uses, {
       columns: ["kind", "id", "name", { key: "team_name", header: "team" }, "as", "on_delete"],
+      schema: () => LabelUse,
     });
     if (reply.hidden_count > 0) this.note(`and ${plural(reply.hidden_count, "use")} that you may not see`);
   }
