@@ -64,9 +64,9 @@ async function measure(engine: "lowdb" | "postgres", hosts: number): Promise<voi
     await timed("transfer by filter", "/hosts/transfer/filter", { team_id: null, filters: { team_id: teamId } });
     await timed(`try to lock ${hosts} ids`, "/hosts/lock", { ids }, true);
     for (const [at, action] of ["lock", "wipe", "refetch"].entries()) {
-      const some = ids.slice(at * ACTED_ON, (at + 1) * ACTED_ON);
-      await timed(`try to ${action} ${some.length}`, `/hosts/${action}`, { ids: some }, true);
-      await timed(`${action} ${some.length}`, `/hosts/${action}`, { ids: some });
+      const targets = ids.slice(at * ACTED_ON, (at + 1) * ACTED_ON);
+      await timed(`try to ${action} ${targets.length}`, `/hosts/${action}`, { ids: targets }, true);
+      await timed(`${action} ${targets.length}`, `/hosts/${action}`, { ids: targets });
     }
     await timed(`delete ${hosts} ids`, "/hosts/delete", { ids });
     await server.stop();
@@ -80,9 +80,9 @@ async function measure(engine: "lowdb" | "postgres", hosts: number): Promise<voi
 async function giveAgents({ store, clock }: Services): Promise<void> {
   const where = oneOf("platform", ["ubuntu", "rhel", "windows"]);
   const ids = (await store.hosts.pick(["id"], { where })).map(({ id }) => id).filter((id) => id % 4 !== 0);
-  const known = new Set((await store.managedAgents.pick(["id"])).map(({ id }) => id));
+  const managedIds = new Set((await store.managedAgents.pick(["id"])).map(({ id }) => id));
   const rows = ids
-    .filter((id) => !known.has(id))
+    .filter((id) => !managedIds.has(id))
     .map((id) => ({ id, agent_key_hash: `agent ${id}`, enrolled_at: clock.iso() }));
   for (let at = 0; at < rows.length; at += BATCH_SIZE)
     await store.managedAgents.insertMany(rows.slice(at, at + BATCH_SIZE), { returning: [] });

@@ -30,11 +30,11 @@ describe("plans", () => {
     expect(tried.stderr).toContain("nothing was kept");
     expect(JSON.parse((await run("list", "-o", "json")).stdout)).toEqual([]);
 
-    const made = await run("create", "-f", file, "--name", "New");
-    expect(made.stdout).toMatch(/Plan: 2 to add, 0 to change, 0 to remove/);
-    expect(made.stdout).toMatch(/Hosts:\n {2}policy "Up":\n {4}\d+ hosts? gets? it: /);
+    const created = await run("create", "-f", file, "--name", "New");
+    expect(created.stdout).toMatch(/Plan: 2 to add, 0 to change, 0 to remove/);
+    expect(created.stdout).toMatch(/Hosts:\n {2}policy "Up":\n {4}\d+ hosts? gets? it: /);
     // The ids of dry runs are not used again.
-    const id = /kept as plan (\d+) \(New\): apply it with `svc plans apply \1`/.exec(made.stderr)?.[1] ?? "";
+    const id = /kept as plan (\d+) \(New\): apply it with `svc plans apply \1`/.exec(created.stderr)?.[1] ?? "";
     expect((await run("get", id)).stdout).toMatch(new RegExp(`^plan ${id} \\(New\\) of .*: pending, expires at`));
     expect((await run("list", "--state", "pending")).stdout).toMatch(/pending\s+New\s+2\s+0\s+0/);
     const unconfirmed = await fleet.run(["plans", "apply", id, "--no-input"]);

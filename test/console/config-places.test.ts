@@ -56,8 +56,8 @@ describe("the settings of the console", () => {
   });
 
   it("have a field for everything in entries of lists", () => {
-    for (const { path, fields: own, blank } of entryLists)
-      expect(own.map((field) => field.path).sort(), path).toEqual(Object.keys(blank).sort());
+    for (const { path, fields: entryFields, blank } of entryLists)
+      expect(entryFields.map((field) => field.path).sort(), path).toEqual(Object.keys(blank).sort());
   });
 
   it("do not show secrets in fields", () => {
@@ -71,8 +71,8 @@ describe("the settings of the console", () => {
   });
 
   it.each(caTypes)("have each field of a certificate authority of the kind %s", (type) => {
-    const own = caKinds[type].fields;
-    expect(own.map(({ name }) => name).sort()).toEqual(Object.keys(caFields[type]).sort());
-    expect(own.filter(({ kind }) => kind === "secret").map(({ name }) => name)).toEqual([secretFields[type]]);
+    const fields = caKinds[type].fields;
+    expect(fields.map(({ name }) => name).sort()).toEqual(Object.keys(caFields[type]).sort());
+    expect(fields.filter(({ kind }) => kind === "secret").map(({ name }) => name)).toEqual([secretFields[type]]);
   });
 });

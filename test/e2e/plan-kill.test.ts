@@ -39,8 +39,8 @@ it.each(killedEngines)(
         await bed.start();
         const after = (await called<{ plan: Plan }>("GET", `/plans/${plan.id}`)).plan;
         const { queries } = await called<{ queries: { name: string }[] }>("GET", "/queries");
-        const made = queries.filter(({ name }) => name.startsWith(`cycle ${cycle},`)).length;
-        expect([after.state, made]).toEqual(made === 0 ? ["pending", 0] : ["applied", CHANGE_COUNT]);
+        const queryCount = queries.filter(({ name }) => name.startsWith(`cycle ${cycle},`)).length;
+        expect([after.state, queryCount]).toEqual(queryCount === 0 ? ["pending", 0] : ["applied", CHANGE_COUNT]);
         if (reply?.status === 200) expect(after.state).toBe("applied");
         // What was not done can be done afterwards.
         const again = (await called<{ plan: Plan }>("POST", `/plans/${plan.id}/apply`, {})).plan;

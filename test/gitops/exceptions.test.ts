@@ -80,9 +80,9 @@ describe("files", () => {
       "default.yml": GLOBAL,
       "t.yml": `${TEAM}policies: [{name: P, query: SELECT 1, install_software: {${software}}}]\n`,
     });
-    const found = await desired(policies(`hash_sha256: ${SHA}`), { software: true });
-    expect(errorsOf(found.problems)).toEqual([]);
-    const policy = found.things.find(({ kind }) => kind === "policy")!;
+    const files = await desired(policies(`hash_sha256: ${SHA}`), { software: true });
+    expect(errorsOf(files.problems)).toEqual([]);
+    const policy = files.things.find(({ kind }) => kind === "policy")!;
     expect(policy.value).toMatchObject({ install_software: { package: "https://example.com/a.pkg" } });
     const app = await desired(policies('app_store_id: "123"'), { software: true });
     expect(errorsOf(app.problems)).toEqual([]);

@@ -207,7 +207,7 @@ describe.each(rulesEngines)("POST /labels/preview on %s", (engine) => {
 
   it("counts only hosts that the caller may see, and takes only hosts that the caller may change", async () => {
     const team = await makeTeam(t, "Sales");
-    const own = await makeHost(t, {
+    const teamHost = await makeHost(t, {
       display_name: "dan-mac",
       hardware_serial: "SER-dan",
       platform: "darwin",
@@ -216,7 +216,7 @@ describe.each(rulesEngines)("POST /labels/preview on %s", (engine) => {
     const maintainer = await makeUser(t, { teams: [{ id: team.id, role: "maintainer" }] });
     const reply = await preview({ criteria: { where: "platform = darwin" } }, maintainer);
     expect([reply.hosts_count, names(reply.gained)]).toEqual([1, ["dan-mac"]]);
-    const { id } = await makeLabel(t, "Loans", [hosts[0]!.id, own.id]);
+    const { id } = await makeLabel(t, "Loans", [hosts[0]!.id, teamHost.id]);
     const named = await preview({ label_id: id, hosts: ["SER-ada-mac"] }, maintainer);
     expect([named.hosts_count, named.gained?.count, names(named.lost), named.unknown_hosts.count]).toEqual([
       0,

@@ -12,8 +12,8 @@ export default class PlansDelete extends ClientCommand {
   static override examples = ["<%= config.bin %> <%= command.id %> 1 --yes"];
 
   async run() {
-    const { args: given, flags } = await this.parse(PlansDelete);
-    const params = { id: given.id };
+    const { args: input, flags } = await this.parse(PlansDelete);
+    const params = { id: input.id };
     const { plan } = await this.call(plansApi.get, { params });
     const { id, name } = plan;
     const what = nameOfPlan(plan);

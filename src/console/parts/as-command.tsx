@@ -1,5 +1,6 @@
 import { type ReactElement, useState } from "react";
 import { Dialog } from "./dialog.tsx";
+import { ScrollingText } from "./scrolling-text.tsx";
 
 export interface CommandForm {
   /** The line for a shell: `svc hosts list --status online`. */
@@ -50,8 +51,7 @@ export function Copyable({ label, text }: { readonly label: string; readonly tex
           {isCopied ? "Copied" : "Copy"}
         </button>
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-      <pre tabIndex={0}>{text}</pre>
+      <ScrollingText text={text} />
     </section>
   );
 }

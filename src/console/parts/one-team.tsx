@@ -1,8 +1,15 @@
 import type { ReactElement, ReactNode } from "react";
 import type { Action } from "../../api/access.ts";
+import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
 import { isPremium, may, useSession } from "../session.ts";
 import { useTeamId, useUrl } from "../url.ts";
 import { InlineSelect } from "./form/inline-select.tsx";
+
+export interface TeamOption {
+  /** 0: hosts without a team. */
+  readonly id: number;
+  readonly name: string;
+}
 
 interface OneTeamProps {
   /** What belongs to one team: "Scripts". */
@@ -17,13 +24,9 @@ interface OneTeamProps {
 export function OneTeam({ what, action, children }: OneTeamProps): ReactElement {
   const url = useUrl();
   const pageTeam = useTeamId();
-  const { available_teams } = useSession();
+  const options = useTeamsWith(action);
   if (!isPremium()) return <>{children(0)}</>;
-  const options = [
-    ...(may(action, null) ? [{ id: 0, name: "No team" }] : []),
-    ...available_teams.filter((team) => team.id > 0 && may(action, team.id)),
-  ];
-  const teamId = pageTeam ?? options[0]?.id;
+  const teamId = pageTeam ?? (may(action, null) ? 0 : options[0]?.id);
   if (teamId === undefined) return <p>Your role does not allow this on any team.</p>;
   return (
     <>
@@ -38,6 +41,15 @@ export function OneTeam({ what, action, children }: OneTeamProps): ReactElement 
       {children(teamId)}
     </>
   );
+}
+
+/** The teams on which the user may do this, and hosts without a team (0). */
+export function useTeamsWith(action: Action): readonly TeamOption[] {
+  const { available_teams } = useSession();
+  return [
+    ...available_teams.filter(({ id }) => id > 0 && may(action, id)).map(({ id, name }) => ({ id, name })),
+    ...(may(action, null) ? [{ id: 0, name: NO_TEAM_NAME }] : []),
+  ];
 }
 
 /** The parameter of requests about the team. Servers of the free tier have no teams, and refuse it. */

@@ -5,6 +5,7 @@ import { and, eq, oneOf } from "../../../src/server/platform/store/query.ts";
 import { makeUser, PASSWORD } from "../../support/accounts.ts";
 import { findChromium } from "../../support/browser.ts";
 import { ConsoleBrowser, expectAccessible, listed, rowsOf, type SignIn } from "../../support/console.ts";
+import { tabTo } from "../../support/keyboard.ts";
 import { makeHost, makeOperation, makeTeam } from "../../support/make.ts";
 import { offerScript } from "../../support/setups.ts";
 
@@ -16,17 +17,6 @@ async function managed({ app: t }: ConsoleBrowser, hostname: string, team_id: nu
   const { id } = await makeHost(t, { hostname, display_name: hostname, platform: "ubuntu", team_id });
   await t.store.managedAgents.insert({ id, agent_key_hash: `of ${id}`, enrolled_at: t.clock.iso() });
   return id;
-}
-
-/** Goes to the element with the Tab key, as somebody without a mouse. */
-async function tabTo(page: Page, target: Locator): Promise<void> {
-  await target.waitFor();
-  const isFocused = () => target.evaluate((element) => element === element.ownerDocument.activeElement);
-  for (let pressed = 0; pressed < 200; pressed++) {
-    if (await isFocused()) return;
-    await page.keyboard.press("Tab");
-  }
-  throw new Error(`the Tab key does not reach ${target}`);
 }
 
 async function press(page: Page, target: Locator, key = "Enter"): Promise<void> {

@@ -71,6 +71,7 @@ describe.skipIf(chromium === null)("controls in the console", () => {
       .fill("2");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     const dialog = page.getByRole("alertdialog", { name: "Save OS updates" });
+    await dialog.getByRole("table", { name: "Changes" }).waitFor();
     expect(await rowsOf(page, "Changes")).toContainEqual(["mdm.macos_updates.minimum_version", "(empty)", "15.2"]);
     await dialog.getByRole("button", { name: "Save" }).click();
     await notice(page, "The settings are saved.");
@@ -192,6 +193,7 @@ describe.skipIf(chromium === null)("controls in the console on the free tier", (
     await listed(page, "0 profiles");
     await page.getByRole("button", { name: "Add profile" }).click();
     const dialog = page.getByRole("dialog", { name: "Add profile" });
+    await dialog.waitFor();
     expect(await dialog.getByRole("group").count()).toBe(0);
     await page.keyboard.press("Escape");
     await page.getByRole("tab", { name: "Disk encryption" }).click();

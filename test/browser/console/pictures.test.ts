@@ -52,11 +52,11 @@ describe.skipIf(chromium === null || process.env.SVC_PICTURES === undefined)("pi
       taken.get(variant)!.set(name, view);
       if (tasks.has("docs")) await keep(name, device, scheme);
       if (!tasks.has("compare")) continue;
-      const found = differences(readBaseline(variant), name, view, fonts);
-      if (found.length === 0) continue;
+      const faultsHere = differences(readBaseline(variant), name, view, fonts);
+      if (faultsHere.length === 0) continue;
       const file = join(TEMPORARY, `${fileNameOf(name)}-${variant}.png`);
       writeFileSync(file, png);
-      faults.push(...found.map((text) => `${name}, ${variant}: ${text} (${file})`));
+      faults.push(...faultsHere.map((text) => `${name}, ${variant}: ${text} (${file})`));
     }
     await page.setViewportSize(widths.desk);
   }

@@ -94,15 +94,15 @@ describe.each(bothEngines)("activities on %s", (engine) => {
       sections: ["org_info"],
       changes: [{ path: "org_info.org_name", old: "Acme", new: { deep: ["Umbrella"] } }],
     });
-    const found = async (text: string) =>
+    const namesWith = async (text: string) =>
       (await listed(t, `details=${encodeURIComponent(text)}`)).map(({ details }) => details?.label_name ?? "config");
-    expect(await found("kiosk")).toEqual(["Kiosk"]);
-    expect(await found("größe 100%_ü")).toEqual(["Größe 100%_Über"]);
-    expect(await found("%")).toEqual(["Größe 100%_Über"]);
-    expect(await found("41")).toEqual(["Größe 100%_Über"]);
-    expect(await found("UMBRELLA")).toEqual(["config"]);
-    expect(await found("label_name")).toEqual([]);
-    expect(await found("nowhere")).toEqual([]);
+    expect(await namesWith("kiosk")).toEqual(["Kiosk"]);
+    expect(await namesWith("größe 100%_ü")).toEqual(["Größe 100%_Über"]);
+    expect(await namesWith("%")).toEqual(["Größe 100%_Über"]);
+    expect(await namesWith("41")).toEqual(["Größe 100%_Über"]);
+    expect(await namesWith("UMBRELLA")).toEqual(["config"]);
+    expect(await namesWith("label_name")).toEqual([]);
+    expect(await namesWith("nowhere")).toEqual([]);
   });
 
   it("are exported and followed by the same filters", async () => {

@@ -31,11 +31,11 @@ function Effect({ change: { effect } }: { readonly change: PlannedChange }): Rea
   const counts = [get, lose, change, ...cannot].some(({ count }) => count > 0);
   return (
     <ul className="plan-effect">
-      <Hosts hosts={get} one="gets it" many="get it" />
-      <Hosts hosts={lose} one="loses it" many="lose it" />
-      <Hosts hosts={change} one="has it changed" many="have it changed" />
+      <Hosts hosts={get} singular="gets it" plural="get it" />
+      <Hosts hosts={lose} singular="loses it" plural="lose it" />
+      <Hosts hosts={change} singular="has it changed" plural="have it changed" />
       {cannot.map(({ reason, ...hosts }) => (
-        <Hosts key={reason} hosts={hosts} one="cannot have it" many="cannot have it" reason={reasons[reason]} />
+        <Hosts key={reason} hosts={hosts} singular="cannot have it" plural="cannot have it" reason={reasons[reason]} />
       ))}
       {!counts && not_computed.length === 0 && <li>No hosts are affected.</li>}
       {not_computed.map((text) => (
@@ -49,17 +49,17 @@ function Effect({ change: { effect } }: { readonly change: PlannedChange }): Rea
 
 interface HostsProps {
   readonly hosts: EffectHosts;
-  readonly one: string;
-  readonly many: string;
+  readonly singular: string;
+  readonly plural: string;
   readonly reason?: string;
 }
 
-function Hosts({ hosts: { count, hosts }, one, many, reason }: HostsProps): ReactElement | null {
+function Hosts({ hosts: { count, hosts }, singular, plural, reason }: HostsProps): ReactElement | null {
   if (count === 0) return null;
   const rest = count - hosts.length;
   return (
     <li>
-      <strong>{counted(count, "host")}</strong> {count === 1 ? one : many}
+      <strong>{counted(count, "host")}</strong> {count === 1 ? singular : plural}
       {reason !== undefined && `: ${reason}`}
       {hosts.length > 0 && (
         <span className="plan-hosts">

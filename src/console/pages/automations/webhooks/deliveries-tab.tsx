@@ -7,6 +7,7 @@ import { Facts } from "../../../parts/facts.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { List } from "../../../parts/list/list-page.tsx";
 import { Read } from "../../../parts/loading/read.tsx";
+import { ScrollingText } from "../../../parts/scrolling-text.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { useUrl } from "../../../url.ts";
 import { eventNames, kindNames, optionsOf, stateNames } from "./events.ts";
@@ -138,8 +139,7 @@ function DeliveryDetails({ id }: { readonly id: string }): ReactElement {
             ]}
           />
           <h3>Payload</h3>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-          <pre tabIndex={0}>{JSON.stringify(delivery.payload, null, 2)}</pre>
+          <ScrollingText text={JSON.stringify(delivery.payload, null, 2)} />
         </>
       )}
     </Read>

@@ -12,6 +12,7 @@ import { Card } from "../../../parts/card.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import { scopeText } from "../../../parts/label-scope/scope.ts";
 import { Read } from "../../../parts/loading/read.tsx";
+import { ScrollingText } from "../../../parts/scrolling-text.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";
 import { useGo, useUrl } from "../../../url.ts";
@@ -118,8 +119,7 @@ function About({ policy }: { readonly policy: Policy }): ReactElement {
         />
       </Card>
       <Card title="Query">
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-        <pre tabIndex={0}>{policy.query}</pre>
+        <ScrollingText text={policy.query} />
       </Card>
     </div>
   );

@@ -11,6 +11,7 @@ import { duration } from "../../../parts/duration.ts";
 import { Facts } from "../../../parts/facts.tsx";
 import { scopeText } from "../../../parts/label-scope/scope.ts";
 import { Read } from "../../../parts/loading/read.tsx";
+import { ScrollingText } from "../../../parts/scrolling-text.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { consolePaths } from "../../../routes.ts";
 import { may } from "../../../session.ts";
@@ -119,8 +120,7 @@ function About({ query }: { readonly query: Query }): ReactElement {
         />
       </Card>
       <Card title="SQL">
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-        <pre tabIndex={0}>{query.query}</pre>
+        <ScrollingText text={query.query} />
       </Card>
     </div>
   );

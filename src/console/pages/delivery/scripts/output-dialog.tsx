@@ -4,6 +4,7 @@ import { useRead } from "../../../api.ts";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import { Read } from "../../../parts/loading/read.tsx";
+import { ScrollingText } from "../../../parts/scrolling-text.tsx";
 
 interface OutputButtonProps {
   /** The script, or the host if it is one of many. */
@@ -51,8 +52,7 @@ export function OutputDialog({ name, executionId, onClose }: OutputDialogProps):
                 ]}
               />
             </div>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-            {output !== "" && <pre tabIndex={0}>{output}</pre>}
+            {output !== "" && <ScrollingText text={output} />}
             {output === "" && exit_code !== null && <p className="quiet">The script has written nothing.</p>}
           </>
         )}

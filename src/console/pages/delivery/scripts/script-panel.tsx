@@ -4,6 +4,7 @@ import { scriptsApi } from "../../../../api/delivery/scripts.ts";
 import { useRead, useReadText } from "../../../api.ts";
 import { Facts } from "../../../parts/facts.tsx";
 import { Read } from "../../../parts/loading/read.tsx";
+import { ScrollingText } from "../../../parts/scrolling-text.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { useScriptUses } from "./script-uses.ts";
 
@@ -17,8 +18,7 @@ export function ScriptPanel({ id }: { readonly id: string }): ReactElement {
         <>
           <ScriptFacts script={value as Script} />
           <Read from={text} what="script">
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-            {(content) => <pre tabIndex={0}>{content}</pre>}
+            {(content) => <ScrollingText text={content} />}
           </Read>
         </>
       )}

@@ -11,6 +11,7 @@ import { useForm } from "../../../parts/form/use-form.ts";
 import { ReadOrNone } from "../../../parts/loading/read-or-none.tsx";
 import { roleTeam } from "../../../parts/one-team.tsx";
 import { saveFile } from "../../../parts/save-file.ts";
+import { ScrollingText } from "../../../parts/scrolling-text.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";
 import { fileOf, ScriptField } from "../scripts/script-field.tsx";
@@ -90,8 +91,7 @@ function ScriptFacts({ script, teamId, onDelete }: ScriptFactsProps): ReactEleme
           </button>
         )}
       </span>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-      {isShown && text.data !== undefined && <pre tabIndex={0}>{text.data}</pre>}
+      {isShown && text.data !== undefined && <ScrollingText text={text.data} />}
     </>
   );
 }

@@ -8,6 +8,7 @@ import { PageLink } from "../../../frame/page-link.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import { Read } from "../../../parts/loading/read.tsx";
+import { ScrollingText } from "../../../parts/scrolling-text.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { installStates } from "./install-states.tsx";
 
@@ -126,8 +127,7 @@ function Output({ name, text, code }: OutputProps): ReactElement {
       <h3>
         {name} {code !== null && <span className="quiet">(exit code {code})</span>}
       </h3>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-      <pre tabIndex={0}>{text}</pre>
+      <ScrollingText text={text} />
     </section>
   );
 }

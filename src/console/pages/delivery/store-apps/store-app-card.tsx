@@ -1,3 +1,4 @@
+import { ScrollingText } from "../../../parts/scrolling-text.tsx";
 import "../../software/packages/packages.css";
 import { lazy, type ReactElement, Suspense, useState } from "react";
 import type { StoreApp } from "../../../../api/software/store-app.ts";
@@ -40,8 +41,7 @@ export function StoreAppCard({ title, app, teamId }: StoreAppCardProps): ReactEl
       {(app.configuration ?? "") !== "" && (
         <details className="script-text">
           <summary>Configuration</summary>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-          <pre tabIndex={0}>{app.configuration}</pre>
+          <ScrollingText text={app.configuration ?? ""} />
         </details>
       )}
       <div className="package-buttons">

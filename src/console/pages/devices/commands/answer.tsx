@@ -3,6 +3,7 @@ import { type Command, commandsApi } from "../../../../api/devices/commands.ts";
 import { useRead } from "../../../api.ts";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Read } from "../../../parts/loading/read.tsx";
+import { ScrollingText } from "../../../parts/scrolling-text.tsx";
 
 interface AnswerProps {
   readonly command: Command;
@@ -54,10 +55,7 @@ function AnswerDialog({ command, onClose }: { readonly command: Command; readonl
   );
 }
 
-const Text = ({ base64 }: { readonly base64: string }): ReactElement => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
-  <pre tabIndex={0}>{decoded(base64)}</pre>
-);
+const Text = ({ base64 }: { readonly base64: string }): ReactElement => <ScrollingText text={decoded(base64)} />;
 
 /** The text in base64; UTF-8. */
 const decoded = (base64: string): string =>

@@ -7,7 +7,7 @@ import { OneTeam, roleTeam } from "../../../parts/one-team.tsx";
 import { isPremium, may } from "../../../session.ts";
 import { bodyOf } from "../../settings/app-config/fields.ts";
 import type { ConfigGroup, SettingChange } from "../../settings/app-config/setting-types.ts";
-import { SettingsForm } from "../../settings/os-settings/settings-form.tsx";
+import { SettingsForm } from "../../settings/app-config/settings-form.tsx";
 import { teamMdmEndpoints, useTeamMdm } from "../../settings/os-settings/team-mdm.ts";
 import { EncryptionSummary } from "./encryption-summary.tsx";
 

@@ -4,6 +4,7 @@ import { client, request, useReadText } from "../../../api.ts";
 import { notifyFailed } from "../../../frame/notices.tsx";
 import { Read } from "../../../parts/loading/read.tsx";
 import { saveFile } from "../../../parts/save-file.ts";
+import { ScrollingText } from "../../../parts/scrolling-text.tsx";
 import { isText } from "./is-text.ts";
 
 /** The file of the profile, as it was uploaded. */
@@ -27,8 +28,7 @@ export function ProfileContent({ profile }: { readonly profile: ConfigurationPro
       <Read from={reply} what="content">
         {(text) =>
           isText(text) ? (
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
-            <pre tabIndex={0}>{text}</pre>
+            <ScrollingText text={text} />
           ) : (
             <p className="quiet">The file is signed or not a text. Download it to look at it.</p>
           )

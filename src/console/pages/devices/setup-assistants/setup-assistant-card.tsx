@@ -7,6 +7,7 @@ import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import { ReadOrNone } from "../../../parts/loading/read-or-none.tsx";
 import { roleTeam } from "../../../parts/one-team.tsx";
+import { ScrollingText } from "../../../parts/scrolling-text.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";
 import { AssistantDialog } from "./assistant-dialog.tsx";
@@ -74,8 +75,7 @@ function Default(): ReactElement {
 const ProfileText = ({ profile }: { readonly profile: object }) => (
   <details>
     <summary>Profile as JSON</summary>
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-    <pre tabIndex={0}>{JSON.stringify(profile, null, 2)}</pre>
+    <ScrollingText text={JSON.stringify(profile, null, 2)} />
   </details>
 );
 

@@ -4,7 +4,7 @@ import { client, request, useOutdate } from "../../../api.ts";
 import { notifyDone, notifyFailed } from "../../../frame/notices.tsx";
 import { counted } from "../../../parts/counted.ts";
 import { ListPicker } from "../../../parts/list-picker.tsx";
-import { may, useSession } from "../../../session.ts";
+import { useTeamsWith } from "../../../parts/one-team.tsx";
 import type { FrozenSelection } from "../hosts/frozen-selection.ts";
 import { nameOfSelection } from "../hosts/selected-hosts.tsx";
 
@@ -15,14 +15,9 @@ interface TransferDialogProps {
 
 /** Moves hosts to a team that the user chooses. */
 export function TransferDialog({ frozen, onClose }: TransferDialogProps): ReactElement {
-  const { available_teams } = useSession();
   const { count } = frozen;
   const outdate = useOutdate();
-  const teams = available_teams.filter(({ id }) => id > 0 && may("hosts:transfer", id));
-  const options = [
-    ...teams.map(({ id, name }) => ({ id: String(id), name })),
-    ...(may("hosts:transfer", null) ? [{ id: "0", name: "No team" }] : []),
-  ];
+  const options = useTeamsWith("hosts:transfer").map(({ id, name }) => ({ id: String(id), name }));
   const refresh = () => outdate(hostsApi.get, hostsApi.list, hostsApi.count, hostsApi.facets);
   const transfer = async (teamId: string) => {
     onClose();
@@ -34,8 +29,7 @@ export function TransferDialog({ frozen, onClose }: TransferDialogProps): ReactE
           ? client.call(hostsApi.transfer, { body: { team_id, hosts: target.ids } }, { headers })
           : client.call(hostsApi.transferByFilter, { body: { team_id, filters: target.filters } }, { headers }),
       );
-      const text = `${counted(count, "host")} moved to ${options.find(({ id }) => id === teamId)?.name}.`;
-      notifyDone(text);
+      notifyDone(`${counted(count, "host")} moved to ${options.find(({ id }) => id === teamId)?.name}.`);
       await refresh();
     } catch (error) {
       notifyFailed(error);

@@ -7,6 +7,7 @@ import { PageLink } from "../../../frame/page-link.tsx";
 import { AsCommand, quoted } from "../../../parts/as-command.tsx";
 import { Form, SelectField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
+import { ScrollingText } from "../../../parts/scrolling-text.tsx";
 import { SqlField } from "../../../parts/sql/sql-field.tsx";
 import { maySomewhere } from "../../../session.ts";
 import { useGo, useTeamId, useUrl } from "../../../url.ts";
@@ -106,8 +107,7 @@ function SavedSql({ query }: { readonly query: Query }): ReactElement {
           </button>
         )}
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-      <pre tabIndex={0}>{query.query}</pre>
+      <ScrollingText text={query.query} />
     </section>
   );
 }

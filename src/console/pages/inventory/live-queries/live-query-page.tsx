@@ -10,6 +10,7 @@ import { AsCommand } from "../../../parts/as-command.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { ErrorMessage } from "../../../parts/error-message.tsx";
 import { Read } from "../../../parts/loading/read.tsx";
+import { ScrollingText } from "../../../parts/scrolling-text.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { may, maySomewhere } from "../../../session.ts";
 import { useTeamId } from "../../../url.ts";
@@ -119,8 +120,7 @@ function About({ live }: { readonly live: LiveQuery }): ReactElement {
         )}
         .{live.query_id !== null && <SavedQuery id={live.query_id} />}
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-      <pre tabIndex={0}>{live.query}</pre>
+      <ScrollingText text={live.query} />
     </>
   );
 }

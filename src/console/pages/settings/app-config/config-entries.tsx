@@ -1,16 +1,17 @@
 import { type ReactElement, useState } from "react";
 import { appConfigApi } from "../../../../api/settings/app-config.ts";
-import { client, useOutdate } from "../../../api.ts";
+import { useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { RowButtons } from "../../../parts/list/row-buttons.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
 import { may } from "../../../session.ts";
+import { changeConfig, configCommand } from "./change-config.ts";
 import { WithConfig } from "./config-part.tsx";
 import { EntryDialog } from "./entry-dialog.tsx";
 import type { EntryList } from "./entry-lists.ts";
-import { bodyOf, valueAt } from "./fields.ts";
+import { valueAt } from "./fields.ts";
 import { SaveDialog } from "./save-dialog.tsx";
 import type { SettingChange } from "./setting-types.ts";
 
@@ -38,6 +39,7 @@ interface EntriesProps<Entry extends object> extends ConfigEntriesProps<Entry> {
 }
 
 function Entries<Entry extends object>({ list, entries }: EntriesProps<Entry>): ReactElement {
+  const outdate = useOutdate();
   const [edited, setEdited] = useState<number | null>(null);
   const [deleted, setDeleted] = useState<number | null>(null);
   const [checked, setChecked] = useState<CheckedChange | null>(null);
@@ -93,7 +95,17 @@ function Entries<Entry extends object>({ list, entries }: EntriesProps<Entry>): 
         />
       )}
       {checked !== null && (
-        <SaveDialog name={list.name} {...checked} onSaved={closeAll} onClose={() => setChecked(null)} />
+        <SaveDialog
+          name={list.name}
+          changes={checked.changes}
+          command={configCommand(checked.changes, checked.isForced)}
+          save={async () => {
+            await changeConfig(checked.changes, { isForced: checked.isForced });
+            await outdate(appConfigApi.get);
+          }}
+          onSaved={closeAll}
+          onClose={() => setChecked(null)}
+        />
       )}
       {deleted !== null && (
         <DeleteEntryDialog list={list} entries={entries} at={deleted} onClose={() => setDeleted(null)} />
@@ -112,7 +124,7 @@ function DeleteEntryDialog<Entry extends object>({ list, entries, at, onClose }:
   const [name] = useState(() => list.nameOf(entries[at]!));
   const remove = async () => {
     const change = { path: list.path, before: entries, after: entries.toSpliced(at, 1) };
-    await client.call(appConfigApi.modify, { body: bodyOf([change]) as never });
+    await changeConfig([change]);
     await outdate(appConfigApi.get);
     notifyDone(`${name} is deleted.`);
   };

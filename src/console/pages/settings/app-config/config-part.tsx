@@ -1,11 +1,12 @@
-import { type ReactElement, type ReactNode, useState } from "react";
+import type { ReactElement, ReactNode } from "react";
 import { type AppConfig, appConfigApi } from "../../../../api/settings/app-config.ts";
 import { useRead } from "../../../api.ts";
 import { Read } from "../../../parts/loading/read.tsx";
 import { may } from "../../../session.ts";
-import { ConfigFacts, ConfigForm, type FormExtra } from "./config-form.tsx";
+import { changeConfig, configCommand } from "./change-config.ts";
 import { shownGroups } from "./fields.ts";
 import { type ConfigPartId, configGroups } from "./groups.ts";
+import { type FormExtra, SettingsForm } from "./settings-form.tsx";
 
 interface ConfigPartProps {
   readonly id: ConfigPartId;
@@ -18,20 +19,20 @@ interface ConfigPartProps {
 /** A part of the configuration: a form, or its values for users who may not change them. */
 export function ConfigPart({ id, name, extra }: ConfigPartProps): ReactElement {
   const reply = useRead(appConfigApi.get);
-  const [saves, setSaves] = useState(0);
   return (
     <Read from={reply} what="settings">
       {(config) => {
         const groups = shownGroups(configGroups[id], config);
         if (groups.length === 0) return <p>Premium: {premiumTexts[id] ?? "these settings need a license"}.</p>;
-        if (!may("config:write", null)) return <ConfigFacts groups={groups} config={config} />;
         return (
-          <ConfigForm
-            key={saves}
+          <SettingsForm
             name={name}
             groups={groups}
-            config={config}
-            onSaved={() => setSaves((count) => count + 1)}
+            settings={config}
+            mayChange={may("config:write", null)}
+            send={changeConfig}
+            commandOf={configCommand}
+            endpoints={[appConfigApi.get]}
             {...(extra === undefined ? {} : { extra })}
           />
         );

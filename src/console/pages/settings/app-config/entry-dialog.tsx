@@ -1,13 +1,12 @@
 import type { ReactElement } from "react";
-import { appConfigApi } from "../../../../api/settings/app-config.ts";
-import { client } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { CheckField, Form } from "../../../parts/form/form.tsx";
 import { type FormValues, useForm } from "../../../parts/form/use-form.ts";
+import { changeConfig } from "./change-config.ts";
 import { ConfigControl } from "./config-control.tsx";
 import type { EntryList } from "./entry-lists.ts";
-import { bodyOf, controlValue, settingOf, valueAt } from "./fields.ts";
+import { controlValue, settingOf, valueAt } from "./fields.ts";
 import type { SettingChange } from "./setting-types.ts";
 
 interface EntryDialogProps<Entry extends object> {
@@ -45,8 +44,7 @@ export function EntryDialog<Entry extends object>(props: EntryDialogProps<Entry>
       const after = entries.toSpliced(at, 1, next as Entry);
       if (JSON.stringify(after) === JSON.stringify(entries)) return null;
       const changes = [{ path: list.path, before: entries, after }];
-      const query = { force: values[FORCE] === true };
-      await client.call(appConfigApi.modify, { query, body: bodyOf(changes) as never }, { dryRun: true });
+      await changeConfig(changes, { dryRun: true, isForced: values[FORCE] === true });
       return changes;
     },
     onDone: (changes, values) => {

@@ -23,8 +23,8 @@ export const shownGroups = (groups: readonly ConfigGroup[], config: AppConfig): 
     .filter(({ fields }) => fields.length > 0);
 
 /** What the control of the field shows. */
-export const fieldValue = (field: ConfigField, config: AppConfig): unknown =>
-  controlValue(field, valueAt(config, field.path));
+export const fieldValue = (field: ConfigField, settings: object): unknown =>
+  controlValue(field, valueAt(settings, field.path));
 
 export function controlValue({ kind }: ConfigField, value: unknown): unknown {
   if (kind === "json") return JSON.stringify(value, null, 2);

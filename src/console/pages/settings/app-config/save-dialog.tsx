@@ -1,31 +1,30 @@
 import type { ReactElement } from "react";
-import { appConfigApi } from "../../../../api/settings/app-config.ts";
-import { client, useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
-import { Copyable, quoted } from "../../../parts/as-command.tsx";
+import { Copyable } from "../../../parts/as-command.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
-import { session } from "../../../session.ts";
-import { bodyOf, differencesOf, withoutSecrets } from "./fields.ts";
+import { differencesOf } from "./fields.ts";
 import type { SettingChange } from "./setting-types.ts";
 
 interface SaveDialogProps {
   /** What is saved: "Organization". */
   readonly name: string;
-  /** Whether the checks are skipped that need other servers. */
-  readonly isForced?: boolean;
   readonly changes: readonly SettingChange[];
+  /** What the change does, as far as it needs to be said. */
+  readonly effect?: string | null;
+  /** The same in a terminal. */
+  readonly command: string;
+  /** Sends the changes, and has what shows them read again. */
+  readonly save: () => Promise<unknown>;
   readonly onSaved: () => void;
   readonly onClose: () => void;
 }
 
 /** Shows what a form changes, key by key, before it is saved. */
-export function SaveDialog({ name, isForced = false, changes, onSaved, onClose }: SaveDialogProps): ReactElement {
-  const outdate = useOutdate();
-  const save = async () => {
-    await client.call(appConfigApi.modify, { query: { force: isForced }, body: bodyOf(changes) as never });
-    // The name of the organization and GitOps mode are shown around every page.
-    await Promise.all([outdate(appConfigApi.get), session.renew()]);
+export function SaveDialog(props: SaveDialogProps): ReactElement {
+  const { name, changes, effect = null, command, save, onSaved, onClose } = props;
+  const confirm = async () => {
+    await save();
     notifyDone("The settings are saved.");
     return true;
   };
@@ -34,9 +33,10 @@ export function SaveDialog({ name, isForced = false, changes, onSaved, onClose }
       title={`Save ${name}`}
       verb="Save"
       isDangerous={false}
-      onConfirm={save}
+      onConfirm={confirm}
       onClose={(isSaved) => (isSaved === true ? onSaved() : onClose())}
     >
+      {effect !== null && <p>{effect}</p>}
       <SmallTable
         name="Changes"
         rows={differencesOf(changes)}
@@ -48,14 +48,7 @@ export function SaveDialog({ name, isForced = false, changes, onSaved, onClose }
         ]}
         empty="Nothing changes."
       />
-      <Copyable label="Command line" text={commandOf(withoutSecrets(changes), isForced)} />
+      <Copyable label="Command line" text={command} />
     </ConfirmDialog>
   );
 }
-
-/** Texts stand as they are in the command line, everything else as JSON. */
-const commandOf = (changes: readonly SettingChange[], isForced: boolean): string =>
-  [
-    isForced ? "svc config set --force" : "svc config set",
-    ...changes.map(({ path, after }) => quoted(`${path}=${typeof after === "string" ? after : JSON.stringify(after)}`)),
-  ].join(" ");

@@ -4,9 +4,10 @@ import { quoted } from "../../../parts/as-command.tsx";
 import { Read } from "../../../parts/loading/read.tsx";
 import { OneTeam, ofTeam } from "../../../parts/one-team.tsx";
 import { isPremium } from "../../../session.ts";
+import { configCommand } from "../app-config/change-config.ts";
 import { bodyOf } from "../app-config/fields.ts";
 import type { ConfigField, ConfigGroup, SettingChange } from "../app-config/setting-types.ts";
-import { SettingsForm } from "./settings-form.tsx";
+import { SettingsForm } from "../app-config/settings-form.tsx";
 import { changeTeamMdm, mayChangeTeamMdm, teamMdmEndpoints, useTeamMdm } from "./team-mdm.ts";
 
 const appleFields = (name: "macos_updates" | "ios_updates" | "ipados_updates"): readonly ConfigField[] => [
@@ -102,10 +103,5 @@ function OsUpdates({ teamId }: { readonly teamId: number }): ReactElement {
 
 const commandOf = (teamId: number, changes: readonly SettingChange[]): string =>
   teamId === 0
-    ? [
-        "svc config set",
-        ...changes.map(({ path, after }) =>
-          quoted(`${path}=${typeof after === "string" ? after : JSON.stringify(after)}`),
-        ),
-      ].join(" ")
+    ? configCommand(changes)
     : `echo ${quoted(JSON.stringify(bodyOf(changes)))} | svc teams update ${teamId} --input -`;

@@ -4,11 +4,12 @@ import { catalogueApi } from "../../../../api/software/catalogue.ts";
 import { softwareApi } from "../../../../api/software/software.ts";
 import { useOutdate } from "../../../api.ts";
 import { Dialog } from "../../../parts/dialog.tsx";
+import { useTeamsWith } from "../../../parts/one-team.tsx";
 import { Tabs } from "../../../parts/tabs.tsx";
 import { useGo } from "../../../url.ts";
 import { AndroidAppForm, StoreAppForm } from "../../delivery/store-apps/store-app-form.tsx";
 import { AppForm, CatalogueForm } from "../catalogue/catalogue-form.tsx";
-import { useOfferTeam, useOfferTeams } from "./offer-teams.ts";
+import { useOfferTeam } from "./offer-teams.ts";
 import { type AddFormProps, PackageForm } from "./package-form.tsx";
 
 const kinds = [
@@ -29,7 +30,7 @@ export default function AddSoftwareDialog({ app, onClose }: AddSoftwareDialogPro
   const id = useId();
   const outdate = useOutdate();
   const go = useGo();
-  const teams = useOfferTeams("packages:write");
+  const teams = useTeamsWith("packages:write");
   const pageTeam = useOfferTeam("packages:write");
   const [chosenTeam, setTeam] = useState(pageTeam);
   const [kind, setKind] = useState<string>(kinds[0].id);

@@ -7,12 +7,12 @@ import { ErrorMessage } from "../../../parts/error-message.tsx";
 import { Form, TextField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
 import { Read } from "../../../parts/loading/read.tsx";
+import type { TeamOption } from "../../../parts/one-team.tsx";
 import { SmallTable } from "../../../parts/small-table.tsx";
-import type { OfferTeam } from "./offer-teams.ts";
 import { useOutdateOffers } from "./use-outdate-offers.ts";
 
 interface CategoriesDialogProps {
-  readonly team: OfferTeam;
+  readonly team: TeamOption;
   readonly onClose: () => void;
 }
 
@@ -90,7 +90,7 @@ function Categories({ categories, onEdit }: CategoriesProps): ReactElement {
 }
 
 interface CategoryFormProps {
-  readonly team: OfferTeam;
+  readonly team: TeamOption;
   /** The category that is renamed. Null: a new one. */
   readonly category: SelfServiceCategory | null;
   readonly onDone: () => void;

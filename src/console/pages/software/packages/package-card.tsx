@@ -1,3 +1,4 @@
+import { ScrollingText } from "../../../parts/scrolling-text.tsx";
 import "./packages.css";
 import { lazy, type ReactElement, Suspense, useState } from "react";
 import { type Package, packagesApi } from "../../../../api/software/packages.ts";
@@ -112,8 +113,7 @@ function Texts({ installer }: { readonly installer: Package }): ReactElement {
         .map(([name, text]) => (
           <details key={name} className="script-text">
             <summary>{name}</summary>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-            <pre tabIndex={0}>{text}</pre>
+            <ScrollingText text={text} />
           </details>
         ))}
     </>

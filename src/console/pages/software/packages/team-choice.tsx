@@ -1,13 +1,13 @@
 import { type ReactElement, useId } from "react";
 import { Card } from "../../../parts/card.tsx";
+import { useTeamsWith } from "../../../parts/one-team.tsx";
 import { useUrl } from "../../../url.ts";
-import { useOfferTeams } from "./offer-teams.ts";
 
 /** Stands in place of a title's package until a team is chosen. */
 export function TeamChoice(): ReactElement | null {
   const id = useId();
   const url = useUrl();
-  const teams = useOfferTeams("packages:read");
+  const teams = useTeamsWith("packages:read");
   if (teams.length === 0) return null;
   return (
     <Card title="Package">

@@ -1,11 +1,11 @@
 import { lazy, type ReactElement, Suspense, useMemo, useState } from "react";
 import { Page } from "../../../frame/page.tsx";
 import { List } from "../../../parts/list/list-page.tsx";
+import { useTeamsWith } from "../../../parts/one-team.tsx";
 import { UrlTabs } from "../../../parts/url-tabs.tsx";
 import { isPremium, maySomewhere } from "../../../session.ts";
 import { useTeamId } from "../../../url.ts";
 import { CatalogueTab } from "../catalogue/catalogue-tab.tsx";
-import { useOfferTeams } from "../packages/offer-teams.ts";
 import { vulnerabilities } from "../vulnerabilities/vulnerability-list.tsx";
 import { osVersions, titlesOf, versions } from "./software-lists.tsx";
 
@@ -18,7 +18,7 @@ export default function SoftwarePage(): ReactElement {
   const close = () => setDialog(null);
   const teamId = useTeamId();
   const titles = useMemo(() => titlesOf(teamId), [teamId]);
-  const categoryTeams = useOfferTeams("categories:write");
+  const categoryTeams = useTeamsWith("categories:write");
   const categoryTeam = categoryTeams.find(({ id }) => id === teamId);
   const buttons = isPremium() && (
     <>

@@ -1,16 +1,17 @@
-import { type ReactElement, useState } from "react";
+import { type ReactElement, type ReactNode, useState } from "react";
 import type { AnyEndpoint } from "../../../../api/endpoint.ts";
 import { useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
-import { Copyable } from "../../../parts/as-command.tsx";
-import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import { Form } from "../../../parts/form/form.tsx";
 import { type FormValues, useForm } from "../../../parts/form/use-form.ts";
-import { SmallTable } from "../../../parts/small-table.tsx";
-import { ConfigControl } from "../app-config/config-control.tsx";
-import { changesOf, differencesOf, shownValue, valueAt } from "../app-config/fields.ts";
-import type { ConfigGroup, SettingChange } from "../app-config/setting-types.ts";
+import { ConfigControl } from "./config-control.tsx";
+import { changesOf, fieldValue, shownValue, valueAt } from "./fields.ts";
+import { SaveDialog } from "./save-dialog.tsx";
+import type { ConfigGroup, SettingChange } from "./setting-types.ts";
+
+/** What is below a form, from what has been changed in it and not saved. */
+export type FormExtra = (unsaved: () => readonly SettingChange[]) => ReactNode;
 
 interface SettingsFormProps {
   /** What is saved: "OS updates". */
@@ -25,20 +26,24 @@ interface SettingsFormProps {
   readonly effectOf?: (changes: readonly SettingChange[]) => string | null;
   /** Where the settings are read from. */
   readonly endpoints: readonly AnyEndpoint[];
+  readonly extra?: FormExtra;
 }
 
-/** Settings of a team as a form, which starts again when they are saved. Users who may not change them see their values. */
+/** Settings as a form, which starts again when they are saved. Users who may not change them see their values. */
 export function SettingsForm(props: SettingsFormProps): ReactElement {
   const [saves, setSaves] = useState(0);
   if (!props.mayChange) return <SettingsFacts {...props} />;
   return <OpenForm key={saves} {...props} onSaved={() => setSaves((count) => count + 1)} />;
 }
 
+/** The server checks the form first; then a dialog shows what changes, and saves only that. */
 function OpenForm(props: SettingsFormProps & { readonly onSaved: () => void }): ReactElement {
-  const { name, groups, settings, send, onSaved } = props;
+  const { name, groups, settings, send, commandOf, effectOf, endpoints, extra, onSaved } = props;
+  const outdate = useOutdate();
   const fields = groups.flatMap((group) => group.fields);
+  // What others change meanwhile does not change the form: only what the user has changed is sent.
   const [initial] = useState<FormValues>(() =>
-    Object.fromEntries(fields.map(({ path }) => [path, valueAt(settings, path)])),
+    Object.fromEntries(fields.map((field) => [field.path, fieldValue(field, settings)])),
   );
   const [changes, setChanges] = useState<readonly SettingChange[] | null>(null);
   const form = useForm({
@@ -65,52 +70,22 @@ function OpenForm(props: SettingsFormProps & { readonly onSaved: () => void }): 
           </fieldset>
         ))}
       </Form>
+      {extra?.(() => changesOf(fields, initial, form.values))}
       {changes !== null && (
-        <ChangesDialog {...props} changes={changes} onSaved={onSaved} onClose={() => setChanges(null)} />
+        <SaveDialog
+          name={name}
+          changes={changes}
+          effect={effectOf?.(changes) ?? null}
+          command={commandOf(changes)}
+          save={async () => {
+            await send(changes, {});
+            await outdate(...endpoints);
+          }}
+          onSaved={onSaved}
+          onClose={() => setChanges(null)}
+        />
       )}
     </div>
-  );
-}
-
-interface ChangesDialogProps extends SettingsFormProps {
-  readonly changes: readonly SettingChange[];
-  readonly onSaved: () => void;
-  readonly onClose: () => void;
-}
-
-/** Shows what the form changes, key by key, before it is saved. */
-function ChangesDialog(props: ChangesDialogProps): ReactElement {
-  const { name, changes, send, commandOf, effectOf, endpoints, onSaved, onClose } = props;
-  const outdate = useOutdate();
-  const effect = effectOf?.(changes) ?? null;
-  const save = async () => {
-    await send(changes, {});
-    await outdate(...endpoints);
-    notifyDone("The settings are saved.");
-    return true;
-  };
-  return (
-    <ConfirmDialog
-      title={`Save ${name}`}
-      verb="Save"
-      isDangerous={false}
-      onConfirm={save}
-      onClose={(isSaved) => (isSaved === true ? onSaved() : onClose())}
-    >
-      {effect !== null && <p>{effect}</p>}
-      <SmallTable
-        name="Changes"
-        rows={differencesOf(changes)}
-        keyOf={({ key }) => key}
-        columns={[
-          { name: "Setting", cell: ({ key }) => <code>{key}</code> },
-          { name: "Old", cell: ({ before }) => <del>{before}</del> },
-          { name: "New", cell: ({ after }) => <ins>{after}</ins> },
-        ]}
-        empty="Nothing changes."
-      />
-      <Copyable label="Command line" text={commandOf(changes)} />
-    </ConfirmDialog>
   );
 }
 

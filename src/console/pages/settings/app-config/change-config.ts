@@ -1,0 +1,32 @@
+// Changes of the organization's configuration: the request, what is read again after it, and the same as a command.
+import { appConfigApi } from "../../../../api/settings/app-config.ts";
+import { client } from "../../../api.ts";
+import { quoted } from "../../../parts/as-command.tsx";
+import { session } from "../../../session.ts";
+import { bodyOf, withoutSecrets } from "./fields.ts";
+import type { SettingChange } from "./setting-types.ts";
+
+interface SendOptions {
+  readonly dryRun?: boolean;
+  /** Whether the checks are skipped that need other servers. */
+  readonly isForced?: boolean;
+}
+
+export async function changeConfig(
+  changes: readonly SettingChange[],
+  { dryRun = false, isForced = false }: SendOptions = {},
+): Promise<void> {
+  const body = bodyOf(changes) as never;
+  await client.call(appConfigApi.modify, { query: { force: isForced }, body }, { dryRun });
+  // The name of the organization and GitOps mode are shown around every page.
+  if (!dryRun) await session.renew();
+}
+
+/** Texts stand as they are in the command line, everything else as JSON. */
+export const configCommand = (changes: readonly SettingChange[], isForced = false): string =>
+  [
+    isForced ? "svc config set --force" : "svc config set",
+    ...withoutSecrets(changes).map(({ path, after }) =>
+      quoted(`${path}=${typeof after === "string" ? after : JSON.stringify(after)}`),
+    ),
+  ].join(" ");
