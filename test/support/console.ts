@@ -2,7 +2,7 @@
 // browser complains about.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from "playwright-core";
 import { expect } from "vitest";
 import { ADMIN, startApp, type TestApp } from "./app.ts";
 import { launch, type ServedApp, serve } from "./browser.ts";
@@ -79,6 +79,17 @@ export class ConsoleBrowser {
     await page.waitForURL(this.url + path);
     return page;
   }
+}
+
+/** Has `busyMs` report processor time, which stays the same on a busy machine, and no clock time. */
+export async function timeMainThread(session: CDPSession): Promise<void> {
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+}
+
+/** The processor time that tasks of a page's main thread took, in milliseconds. */
+export async function busyMs(session: CDPSession): Promise<number> {
+  const { metrics } = await session.send("Performance.getMetrics");
+  return metrics.find(({ name }) => name === "TaskDuration")!.value * 1000;
 }
 
 /** Waits until the list of the page has been read: its status says how many rows there are. */

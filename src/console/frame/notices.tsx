@@ -38,10 +38,10 @@ class NoticeStore {
     return () => this.#listeners.delete(listener);
   };
 
-  /** What failed stays until the user closes it. */
+  /** What failed stays until the user closes it. A notice that repeats another stands in for it. */
   add(notice: Omit<Notice, "id">): void {
     const id = this.#nextId++;
-    this.#set([...this.#notices, { ...notice, id }]);
+    this.#set([...this.#notices.filter((before) => !isRepeated(before, notice)), { ...notice, id }]);
     if (notice.kind === "done" && notice.undo === undefined)
       setTimeout(() => this.close(id), notice.link === undefined ? SHOWN_MS : SHOWN_WITH_LINK_MS);
   }
@@ -55,6 +55,13 @@ class NoticeStore {
     for (const listener of this.#listeners) listener();
   }
 }
+
+const isRepeated = (before: Notice, { kind, text, undo, link }: Omit<Notice, "id">): boolean =>
+  before.undo === undefined &&
+  undo === undefined &&
+  before.kind === kind &&
+  before.text === text &&
+  before.link?.href === link?.href;
 
 const store = new NoticeStore();
 

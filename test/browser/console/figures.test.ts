@@ -3,7 +3,7 @@
 import type { CDPSession, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { findChromium } from "../../support/browser.ts";
-import { ConsoleBrowser, listed } from "../../support/console.ts";
+import { busyMs, ConsoleBrowser, listed, timeMainThread } from "../../support/console.ts";
 import { makeHost, makeLabel, makePolicy } from "../../support/make.ts";
 
 const chromium = findChromium();
@@ -41,30 +41,25 @@ describe.skipIf(chromium === null)("the console's figures", () => {
     page = await browser.open("/profile");
     session = await page.context().newCDPSession(page);
     await session.send("Network.setCacheDisabled", { cacheDisabled: true });
-    await session.send("Performance.enable", { timeDomain: "threadTicks" });
+    await timeMainThread(session);
     await page.addInitScript(shiftScript);
     await page.goto(browser.url + path);
     await page.getByRole("main").getByRole("heading", { level: 1 }).waitFor();
     await settled();
   }
 
-  async function busyMs(): Promise<number> {
-    const { metrics } = await session.send("Performance.getMetrics");
-    return metrics.find(({ name }) => name === "TaskDuration")!.value * 1000;
-  }
-
   /** Waits until the main thread has had nothing to do for a while. */
   async function settled(): Promise<void> {
-    for (let before = -1, now = await busyMs(); now - before > 3; before = now, now = await busyMs())
+    for (let before = -1, now = await busyMs(session); now - before > 3; before = now, now = await busyMs(session))
       await page.waitForTimeout(400);
   }
 
   /** The main thread's time for what one key or click starts. */
   async function costOf(interaction: () => Promise<unknown>): Promise<number> {
-    const before = await busyMs();
+    const before = await busyMs(session);
     await interaction();
     await page.evaluate(nextPaint);
-    return (await busyMs()) - before;
+    return (await busyMs(session)) - before;
   }
 
   it.each([...paths, ...furtherPaths])(
@@ -72,7 +67,7 @@ describe.skipIf(chromium === null)("the console's figures", () => {
     async (path) => {
       await visit(path);
       const { paint, shift } = await page.evaluate<Figures>(readFigures);
-      const busy = await busyMs();
+      const busy = await busyMs(session);
       console.log(
         `${path}: painted after ${paint.toFixed(0)} ms, shift ${shift.toFixed(3)}, busy ${busy.toFixed(0)} ms`,
       );

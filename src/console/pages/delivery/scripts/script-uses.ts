@@ -10,11 +10,11 @@ export interface ScriptUses {
   readonly batches: readonly ScriptBatch[];
 }
 
-/** Undefined while it is read, and if the user may not see it. */
+/** Undefined while it is read, and if the user may not see it. Read anew each time, because people decide by it. */
 export function useScriptUses({ id, team_id }: Pick<Script, "id" | "team_id">): ScriptUses | undefined {
   const teamId = team_id ?? 0;
-  const policies = useRead(policiesApi.listTeam, { params: { id: teamId } });
-  const batches = useRead(scriptBatchesApi.list, { query: ofTeam(teamId) });
+  const policies = useRead(policiesApi.listTeam, { params: { id: teamId } }, { staleTime: 0 });
+  const batches = useRead(scriptBatchesApi.list, { query: ofTeam(teamId) }, { staleTime: 0 });
   if (policies.data === undefined || batches.data === undefined) return undefined;
   return {
     policies: policies.data.policies.filter(({ run_script }) => run_script?.id === id),
