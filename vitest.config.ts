@@ -13,7 +13,23 @@ if (!["", "quick", "rest", "all"].includes(part)) throw new Error(`SVC_TEST is q
 const every = "test/**/*.test.ts";
 
 /** The built binary, browsers, and everything else that takes long: not in `npm test`. */
-const long = ["test/e2e/**/*.test.ts", "test/browser/**/*.test.ts", "test/**/*.long.test.ts"];
+const long = [
+  "test/e2e/**/*.test.ts",
+  "test/browser/**/*.test.ts",
+  "test/**/*.long.test.ts",
+  // Every endpoint with every role or input, and bad input in numbers.
+  "test/server/dry-run.test.ts",
+  "test/server/walker-matrix.test.ts",
+  "test/**/{fuzz,hostile,bound-identities}.test.ts",
+  // Real clients and servers of protocols, real terminals, large uploads.
+  "test/simulator/**/*.test.ts",
+  "test/certificates/ca-*.test.ts",
+  "test/agent/**/*.test.ts",
+  "test/commands/{binary,completion,terminal}.test.ts",
+  "test/**/{uploads,upload-sessions}.test.ts",
+  // Several servers on one database.
+  "test/**/{two-servers,managed-two-servers,one-host}.test.ts",
+];
 
 /** What would meet the traces of other files: measures of memory, modules replaced, a process's own settings; and the store itself. */
 const alone = [
@@ -23,6 +39,8 @@ const alone = [
   "test/accounts/users-passwords.test.ts",
   "test/platform/store/**/*.test.ts",
 ];
+
+const longFiles = new Set(globSync(long));
 
 /** Files with tests for each engine: what `npm test` runs on the embedded store, `rest` runs on Postgres. */
 const onEngines = () =>
@@ -58,11 +76,7 @@ const shared = {
 /** Projects begin in the order of their names: the last to run are short, and no core waits for one file. */
 const projects = {
   alone: { ...common, include: alone, exclude: long, setupFiles: [eachFile] },
-  "alone-long": {
-    ...common,
-    include: globSync(alone).filter((file) => file.endsWith(".long.test.ts")),
-    setupFiles: [eachFile],
-  },
+  "alone-long": { ...common, include: globSync(alone).filter((file) => longFiles.has(file)), setupFiles: [eachFile] },
   long: { ...shared, include: long, exclude: alone },
   shared: { ...shared, include: [every], exclude: [...alone, ...long] },
 };
