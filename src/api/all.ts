@@ -21,6 +21,7 @@ import { hostIdentityApi } from "./delivery/host-identity.ts";
 import { inHouseAppsApi } from "./delivery/in-house-apps.ts";
 import { managedAgentApi } from "./delivery/managed-agent.ts";
 import { agentFilesApi, newHostsApi } from "./delivery/new-hosts.ts";
+import { policyRunsApi } from "./delivery/policy-runs.ts";
 import { scriptBatchesApi } from "./delivery/script-batches.ts";
 import { scriptsApi } from "./delivery/scripts.ts";
 import { setupExperienceApi } from "./delivery/setup-experience.ts";
@@ -155,6 +156,7 @@ const groups: Record<string, Record<string, AnyEndpoint>> = {
   queries: queriesApi,
   schedule: scheduleApi,
   policies: policiesApi,
+  policyRuns: policyRunsApi,
   reports: reportsApi,
   plans: plansApi,
   search: searchApi,

@@ -16,6 +16,7 @@ import { packRoutes } from "./checks/packs/routes.ts";
 import { policyRoutes } from "./checks/policies/routes.ts";
 import { queryRoutes } from "./checks/queries/routes.ts";
 import { newHostRoutes } from "./delivery/new-hosts/routes.ts";
+import { policyRunRoutes } from "./delivery/policy-runs/routes.ts";
 import { scriptRoutes } from "./delivery/scripts/routes.ts";
 import { setupItemRoutes } from "./delivery/setup-experience/routes.ts";
 import { softwareInstallRoutes } from "./delivery/software-installs/routes.ts";
@@ -130,6 +131,7 @@ const table: readonly Route[] = [
   ...portalRoutes,
   ...queryRoutes,
   ...policyRoutes,
+  ...policyRunRoutes,
   ...selfServiceRoutes,
   ...reportRoutes,
   ...planRoutes,

@@ -103,6 +103,7 @@ import { fileOrigins, files } from "./platform/files/tables.ts";
 import { hostUsage } from "./platform/host-limits/tables.ts";
 import { mailOptOuts, oneTimeTokens } from "./platform/mail/tables.ts";
 import { outbox } from "./platform/outbox/tables.ts";
+import { policyRuns } from "./platform/policy-runs/tables.ts";
 import { rateLimits } from "./platform/rate-limits/tables.ts";
 import { policyResultIds, serverSecrets, unusedRows } from "./platform/shared-rows/tables.ts";
 import { taskHosts, taskPayloads, tasks } from "./platform/tasks/tables.ts";
@@ -241,6 +242,7 @@ export const tables: AllTables = {
   operations,
   softwareInstallRuns,
   policyInstalls,
+  policyRuns,
   mdmCommands,
   scriptRuns,
   hostActions,

@@ -85,6 +85,12 @@ describe.each(rulesEngines)("automations on %s", (engine) => {
     expect(entries.map(({ details, svc_initiated }) => [details, svc_initiated])).toEqual(
       Array(2).fill([{ policy_id: policy.id, policy_name: policy.name, status_code: 200 }, true]),
     );
+    const runs = (await (
+      await t.get(`/policies/${policy.id}/automation_activities?order_key=created_at&order_direction=asc`)
+    ).json()) as {
+      activities: { host_id: number; status: string }[];
+    };
+    expect(runs.activities.map(({ host_id }) => host_id)).toEqual(told);
     t.clock.advance(hours(24));
     await runJob(t.services, "automations");
     expect(await t.store.outbox.count()).toBe(2);
@@ -112,6 +118,8 @@ describe.each(rulesEngines)("automations on %s", (engine) => {
       status_code: 500,
       error_response: "the destination answered 500",
     });
+    const runs = await t.get(`/policies/${policy.id}/automation_activities?status=error`);
+    expect(await runs.json(), "a row for each host").toMatchObject({ count: 30 });
     t.clock.advance(minutes(1));
     await t.store.notify(channels.outbox, "");
     await until(async () => (await t.store.outbox.list())[0]?.attempts === 2);

@@ -88,6 +88,7 @@ describe.each(bothEngines)("calendar events on %s", (engine) => {
     expect(hosts[0]).not.toHaveProperty("maintenance_window");
     for (const part of ["Example", "laptop-1", "Disk encrypted", "Lost disks are readable.", "Turn encryption on."])
       expect(event!.description).toContain(part);
+    expect(await t.store.policyRuns.count(eq("status", "success"))).toBeGreaterThan(0);
     expect(await activities(t, "ran_automation_calendar_event")).toEqual([
       { policy_id: policy.id, policy_name: policy.name, status_code: 200 },
     ]);
@@ -306,6 +307,7 @@ describe.each(rulesEngines)("a calendar event on %s", (engine) => {
       status_code: 400,
       error_response: expect.stringContaining("invalid_grant"),
     };
+    expect(await t.store.policyRuns.count(eq("status", "error"))).toBe(1);
     expect(await activities(t, "failed_automation_calendar_event")).toEqual([failed]);
     expect(JSON.stringify(await t.store.calendarEvents.list())).not.toContain("User ID");
     calendar.calendars.set(ANN, []);

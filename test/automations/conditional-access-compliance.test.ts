@@ -167,6 +167,7 @@ describe.each(bothEngines)("compliance in the directory on %s", (engine) => {
     expect(waits).toEqual([5, 10, 20, 40]);
     const error = "the app lacks a permission in the directory: it needs Device.ReadWrite.All";
     expect(await shown(t, id)).toMatchObject({ directory: { status: "unreported", pending: true, last_error: error } });
+    expect(await t.store.policyRuns.count(eq("status", "error"))).toBeGreaterThan(0);
     expect(await activities(t, "failed_automation_conditional_access")).toEqual([
       { policy_id: policy.id, policy_name: policy.name, status_code: 403, error_response: error },
     ]);

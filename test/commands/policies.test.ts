@@ -35,6 +35,20 @@ describe("svc policies", () => {
     expect((await run("count", "--team", "Workstations", "--inherited")).stdout).toBe("5\n");
   });
 
+  it("lists what automations did, and deletes results", async () => {
+    expect(await json("automation-activities", "Disk encrypted", "--status", "error")).toEqual([]);
+    expect((await run("automation-activities", "Firewall on")).exitCode).not.toBe(0);
+    const [before] = await rows();
+    const tried = await run("reset-results", "Disk encrypted", "--dry-run");
+    expect(tried.exitCode, tried.stderr).toBe(0);
+    expect((await rows())[0]!.result_id).toBe(before!.result_id);
+    const refused = await run("reset-results", "Disk encrypted");
+    expect(refused.stderr).toContain("--yes");
+    const done = await run("reset-results", "Disk encrypted", "--yes");
+    expect(done.exitCode, done.stderr).toBe(0);
+    expect((await rows()).find(({ id }) => id === before!.id)!.result_id).not.toBe(before!.result_id);
+  });
+
   it("creates, shows, changes and deletes them", async () => {
     const created = await json(
       "create",

@@ -48,6 +48,11 @@ describe.each(bothEngines)("a policy with a script on %s", (engine) => {
     const [ran] = await t.store.activities.list({ where: eq("type", "ran_script") });
     expect(ran).toMatchObject({ details, svc_initiated: true, host_id: id });
     expect(await upcoming(), "it fails still, not newly").toEqual([]);
+    const runs = await t.get(`/policies/${policy.id}/automation_activities`);
+    expect(await runs.json()).toMatchObject({
+      count: 1,
+      activities: [{ id: ran!.id, type: "ran_script", details, host_id: id, status: "success", output: "repaired" }],
+    });
 
     // A reset asks again; two servers at once ask once.
     const reset = async () => void (await t.post("/automations/reset", { policy_ids: [policy.id] }));

@@ -650,6 +650,20 @@ describe.each(bothEngines)("policies with software on %s", (engine) => {
       details: { policy_name: "Has the tool", status: "installed" },
       svc_initiated: true,
     });
+    const runs = await t.get(`/policies/${policy.id}/automation_activities`);
+    const [run] = await t.store.softwareInstallRuns.list();
+    expect(await runs.json()).toMatchObject({
+      count: 1,
+      activities: [
+        {
+          type: "installed_software",
+          host_id: id,
+          status: "success",
+          output: run!.answer!.install_script_output,
+          post_install_output: run!.answer!.post_install_script_output,
+        },
+      ],
+    });
     await report([]);
     expect(await upcoming(t, id), "it fails still, not newly").toEqual([]);
     await t.post("/automations/reset", { policy_ids: [policy.id] });

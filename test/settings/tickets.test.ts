@@ -174,6 +174,7 @@ describe.each(rulesEngines)("tickets on %s", (engine) => {
     };
     expect(deliveries[0]!.result).toEqual(row!.result);
     const [entry] = await t.store.activities.list({ where: eq("type", "ran_automation_ticket") });
+    expect(await t.store.policyRuns.count(eq("activity_id", entry!.id))).toBe(3);
     expect(entry).toMatchObject({
       svc_initiated: true,
       details: {

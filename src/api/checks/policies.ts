@@ -286,6 +286,14 @@ export const policiesApi = {
     }),
     response: Empty,
   }),
+  reset: endpoint({
+    method: "POST",
+    path: "/policies/:id/reset",
+    summary: "Delete all results of a policy, so that hosts that still fail are newly failing at their next answer.",
+    access: write,
+    params: byId,
+    response: Empty,
+  }),
   applySpecs: endpoint({
     method: "POST",
     path: "/spec/policies",

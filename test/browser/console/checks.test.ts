@@ -1,5 +1,8 @@
 // Policies and queries in the console.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { recordActivity } from "../../../src/server/platform/activities/record.ts";
+import { serviceContext } from "../../../src/server/platform/core/context.ts";
+import { recordRuns } from "../../../src/server/platform/policy-runs/record.ts";
 import { makeUser, PASSWORD } from "../../support/accounts.ts";
 import { findChromium } from "../../support/browser.ts";
 import { ConsoleBrowser, expectAccessible, listed, rowsOf } from "../../support/console.ts";
@@ -153,6 +156,32 @@ describe.skipIf(chromium === null)("policies and queries in the console", () => 
     expect(saved).not.toHaveProperty("run_script");
     expect(saved).toMatchObject({ calendar_events_enabled: true });
     expect(saved).not.toHaveProperty("labels_exclude_any");
+  });
+
+  it("what automations of a policy did is on its page and on those of its hosts, and its results can be deleted", async () => {
+    const { app: t } = browser;
+    const policy = await makePolicy(t, { name: "Backup runs" });
+    const host = await makeHost(t, { hostname: "cleo-mac" });
+    await makeResults(t, host.id, { failing: [policy] });
+    const ctx = serviceContext(t.services);
+    const about = { policy_id: policy.id, policy_name: policy.name, error_response: "the destination answered 500" };
+    const activityId = await recordActivity(ctx, "failed_automation_webhook", about);
+    await recordRuns(ctx, { policyId: policy.id, hostIds: [host.id], activityId, isSuccess: false });
+    const page = await browser.open(`/policies/${policy.id}?tab=runs`);
+    await listed(page, "1 run");
+    const [row] = await rowsOf(page, "Automation runs");
+    expect(row!.join(" ")).toMatch(/cleo-mac.*failed to send the webhook.*error/);
+    await expectAccessible(page, "the runs of a policy's automations");
+    await page.getByRole("link", { name: "cleo-mac" }).click();
+    await page.getByRole("heading", { level: 1, name: "cleo-mac" }).waitFor();
+    await page.getByRole("cell", { name: /error webhook.*the destination answered 500/ }).waitFor();
+
+    const last = await browser.open(`/policies/${policy.id}`);
+    await last.getByRole("button", { name: "Reset results" }).click();
+    await last.getByRole("alertdialog").getByRole("button", { name: "Reset results" }).click();
+    await last.getByText("Backup runs: the results are deleted.").waitFor();
+    expect((await t.store.policies.get(policy.id))!.result_id).not.toBe(policy.result_id);
+    await t.store.policies.delete({ op: "eq", column: "id", value: policy.id });
   });
 
   it("a query is saved, copied and deleted", async () => {

@@ -385,6 +385,7 @@ const steps: readonly Step[] = [
   ["POST /enroll_tokens", none, () => ({}), ["created_enroll_token"]],
   ["POST /global/policies", none, () => ({ name: "p", query: sql }), ["created_policy"], "policy"],
   ["PATCH /global/policies/:id", ({ policy }) => ({ id: policy }), () => ({ description: "d" }), ["edited_policy"]],
+  ["POST /policies/:id/reset", ({ policy }) => ({ id: policy }), () => ({}), ["reset_policy"]],
   ["POST /global/policies/delete", none, ({ policy }) => ({ ids: [policy] }), ["deleted_policy"]],
   [
     "POST /teams/:id/policies",

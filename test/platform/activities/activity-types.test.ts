@@ -68,6 +68,7 @@ const own = [
   "edited_gitops_exceptions",
   "overrode_gitops_mode",
   "unsubscribed_from_policy_mails",
+  "reset_policy",
 ];
 
 const listed = new Set(readFileSync(join(root, "test/fixtures/activity-types.txt"), "utf8").trim().split("\n"));

@@ -106,6 +106,7 @@ export const sentences: Readonly<Record<string, Sentence>> = {
   live_query: ({ targets_count, query_name: name }) =>
     `ran ${text(name) === "" ? "a live query" : "the query {query_name}"} on ${hosts(targets_count)}`,
   deleted_multiple_saved_query: ({ query_ids: ids }) => `deleted ${count(ids)} saved queries${TEAM}`,
+  reset_policy: `deleted the results of the policy {policy_name}${TEAM}`,
   applied_spec_policy: ({ policies, count: all }) => `applied ${listed(all ?? policies, "policy", "policies")}`,
   applied_spec_saved_query: ({ specs, count: all }) => `applied ${listed(all ?? specs, "query", "queries")}`,
   applied_spec_team: ({ teams }) => `applied the settings of ${plural(count(teams), "team")}`,

@@ -168,7 +168,7 @@ export const aboutToken = (user: UserRow, { id, name }: SessionRow) => ({
   ...aboutUser(user),
 });
 
-export const recordTokenEnd = (ctx: Context, user: UserRow, token: SessionRow): Promise<void> =>
+export const recordTokenEnd = (ctx: Context, user: UserRow, token: SessionRow): Promise<number> =>
   recordActivity(ctx, "deleted_api_token", aboutToken(user, token));
 
 async function authorizeUser(ctx: Context, userId: number): Promise<void> {

@@ -5,11 +5,12 @@ import { hostEmails, type hosts } from "../../hosts/hosts/tables.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { days, hours, isoAt, minutes } from "../../platform/core/clock.ts";
 import { parts } from "../../platform/core/concurrency/parts.ts";
-import { isPremium, type Services, serviceContext, within } from "../../platform/core/context.ts";
+import { type Context, isPremium, type Services, serviceContext, within } from "../../platform/core/context.ts";
 import type { Job } from "../../platform/core/job.ts";
 import { checkDestination } from "../../platform/core/outbound/fetch.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { enqueue } from "../../platform/outbox/service.ts";
+import { recordRuns } from "../../platform/policy-runs/record.ts";
 import { and, eq, exists, not } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
 import { CalendarClient } from "./client.ts";
@@ -196,8 +197,10 @@ async function create(services: Services, row: EventRow, desired: DesiredEvent, 
   const isKept = await services.store.tx(async (store) => {
     if (!(await storePlanned({ ...services, store }, row, { span, description, timezone: timeZone }))) return false;
     const ctx = within(serviceContext(services), store);
-    for (const { id: policy_id, name: policy_name } of desired.policies)
-      await recordActivity(ctx, "ran_automation_calendar_event", { policy_id, policy_name, status_code: 200 });
+    for (const { id: policy_id, name: policy_name } of desired.policies) {
+      const about = { policy_id, policy_name, status_code: 200 };
+      await recordRun(ctx, row, policy_id, await recordActivity(ctx, "ran_automation_calendar_event", about), true);
+    }
     return true;
   });
   if (!isKept) await client.remove(row.event_id);
@@ -295,12 +298,12 @@ async function recordFailure(
     if (error.message === row.last_error) return;
     const ctx = within(serviceContext(services), store);
     const status = error.status === null ? {} : { status_code: error.status };
-    for (const { id: policy_id, name: policy_name } of desired?.policies ?? [])
-      await recordActivity(ctx, "failed_automation_calendar_event", {
-        policy_id,
-        policy_name,
-        ...status,
-        error_response: error.message,
-      });
+    for (const { id: policy_id, name: policy_name } of desired?.policies ?? []) {
+      const about = { policy_id, policy_name, ...status, error_response: error.message };
+      await recordRun(ctx, row, policy_id, await recordActivity(ctx, "failed_automation_calendar_event", about), false);
+    }
   });
 }
+
+const recordRun = (ctx: Context, { host_id }: EventRow, policyId: number, activityId: number, isSuccess: boolean) =>
+  recordRuns(ctx, { policyId, hostIds: host_id === null ? [] : [host_id], activityId, isSuccess });

@@ -96,12 +96,15 @@ async function outgoing(
       destination: url,
       url,
       payload: { timestamp, policy: rendered, hosts: batch },
+      host_ids: batch.map(({ id }) => id),
     }));
   }
   if (!tracker) return [];
   const team = policy.team_id === null ? null : await tx.teams.get(policy.team_id);
   const payload = { ...policyTicket(policy, hosts, team?.name ?? null) };
-  return [{ ...about, kind: "ticket", destination: destinationOfTracker(tracker), url: tracker.entry.url, payload }];
+  const host_ids = hosts.map(({ id }) => id);
+  const destination = destinationOfTracker(tracker);
+  return [{ ...about, kind: "ticket", destination, url: tracker.entry.url, payload, host_ids }];
 }
 
 /** `size` 0: a single batch. */

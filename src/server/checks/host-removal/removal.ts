@@ -5,6 +5,7 @@ import { recordActivities } from "../../platform/activities/record.ts";
 import type { ActivityTypes } from "../../platform/activities/types.ts";
 import { type Context, within } from "../../platform/core/context.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
+import { forgetRuns } from "../../platform/policy-runs/record.ts";
 import { and, oneOf, type Predicate } from "../../platform/store/query.ts";
 import { forgetResults } from "../policies/results.ts";
 
@@ -16,6 +17,7 @@ export type RemovalReason = Pick<ActivityTypes["deleted_host"], "triggered_by" |
 /** In the caller's transaction, which has locked the hosts: they are counted no more, and their rows are deleted. */
 export async function removeWithCounts(store: ServerTx, hostIds: readonly number[]): Promise<void> {
   await forgetResults(store, hostIds);
+  await forgetRuns(store, hostIds);
   await moveSoftwareCounts(store, hostIds, "deleted");
   await removeHosts(store, hostIds);
 }

@@ -1,12 +1,15 @@
+import { recordActivity } from "../../platform/activities/record.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { notFound, premiumOption } from "../../platform/core/errors.ts";
 import { needPremium } from "../../platform/core/http/tier.ts";
 import { byId } from "../../platform/core/maps.ts";
 import { authorize } from "../../platform/core/security/access.ts";
-import { or } from "../../platform/store/query.ts";
-import { knows, placeFor } from "./access.ts";
+import { eq, or } from "../../platform/store/query.ts";
+import { knows, placeFor, policyFor } from "./access.ts";
 import { inPlace } from "./applies.ts";
 import { acts, automatedPolicies, resetActions, resetPolicy } from "./automations.ts";
+import { changingPolicies, detailsOf, settleResults } from "./service.ts";
+import { updatePolicies } from "./write.ts";
 
 /** Queues the automations of these policies for all hosts that currently fail them. */
 export async function resetAutomations(
@@ -33,5 +36,19 @@ export async function resetAutomations(
     if (automated.has(row.id)) await resetPolicy(store, row, ctx.clock.iso());
     if (acts(row)) await resetActions(store, row, ctx.clock.iso());
   }
+  return {};
+}
+
+/** Deletes the results of the policy. Hosts answer it again with their next poll, and are newly failing if they fail. */
+export async function resetResults(ctx: Context, id: number): Promise<Record<string, never>> {
+  const changed = await changingPolicies(ctx, async (inside) => {
+    const before = await policyFor(inside, id);
+    authorize(inside, "policies:write", before.team_id);
+    await inside.store.policyInstalls.delete(eq("policy_id", id));
+    const rows = await updatePolicies(inside, [{ before, set: {}, labels: undefined, isReset: true }]);
+    await recordActivity(inside, "reset_policy", await detailsOf(inside, before));
+    return rows;
+  });
+  settleResults(ctx, changed);
   return {};
 }

@@ -2,7 +2,7 @@ import { policiesApi } from "../../../api/checks/policies.ts";
 import { type Route, route } from "../../platform/core/http/route.ts";
 import { autofillPolicy } from "./autofill.ts";
 import { countGlobal, countOfTeam, getPolicy, listGlobal, listOfTeam } from "./list.ts";
-import { resetAutomations } from "./reset.ts";
+import { resetAutomations, resetResults } from "./reset.ts";
 import { createPolicy, deletePolicies, modifyPolicy } from "./service.ts";
 import { applySpecs } from "./specs.ts";
 
@@ -20,6 +20,7 @@ export const policyRoutes: readonly Route[] = [
   route(policiesApi.modifyTeam, ({ params, body }, ctx) => modifyPolicy(ctx, params.team_id, params.policy_id, body)),
   route(policiesApi.deleteTeam, ({ params, body }, ctx) => deletePolicies(ctx, params.team_id, body.ids)),
   route(policiesApi.resetAutomations, ({ body }, ctx) => resetAutomations(ctx, body)),
+  route(policiesApi.reset, ({ params }, ctx) => resetResults(ctx, params.id)),
   route(policiesApi.applySpecs, ({ body }, ctx) => applySpecs(ctx, body.specs)),
   route(policiesApi.autofill, ({ body }, ctx) => autofillPolicy(ctx, body.sql)),
 ];

@@ -243,4 +243,4 @@ const details = (row: PolicyRow, team: string | null) => ({
   team_id: teamIdOf(row) ?? -1,
   ...(team === null ? {} : { team_name: team }),
 });
-const detailsOf = async (ctx: Context, row: PolicyRow) => details(row, await teamName(ctx.store, row.team_id));
+export const detailsOf = async (ctx: Context, row: PolicyRow) => details(row, await teamName(ctx.store, row.team_id));

@@ -65,6 +65,8 @@ export interface PolicyChange {
   readonly set: Partial<Columns>;
   /** Undefined: unchanged. */
   readonly labels: PolicyLabels | undefined;
+  /** Invalidates the results, even if the query stays as it is. */
+  readonly isReset?: boolean;
 }
 
 export interface ChangedPolicy {
@@ -86,10 +88,14 @@ async function updatePart(ctx: Context, changes: readonly PolicyChange[]): Promi
   const { store, clock } = ctx;
   const now = clock.iso();
   if (await addPremium(ctx, changes)) checkLicenseRuns(ctx);
-  const isOutdated = changes.map(({ before, set }) => outdatesResults(before, set));
+  const isOutdated = changes.map(({ before, set, isReset }) => isReset || outdatesResults(before, set));
   const outdated = changes.filter((_, i) => isOutdated[i]);
   const results = await newResultIds(store, outdated.length, now);
-  const columns = ({ before, set }: PolicyChange) => ({ id: before.id, ...columnsAfter(before, set), updated_at: now });
+  const columns = ({ before, set, isReset }: PolicyChange) => ({
+    id: before.id,
+    ...columnsAfter(before, set),
+    updated_at: isReset ? before.updated_at : now,
+  });
   await unlessTaken(
     changes.map(({ before, set }) => set.name ?? before.name),
     (async () => {

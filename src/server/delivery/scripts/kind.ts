@@ -6,6 +6,7 @@ import { requesterOf } from "../../hosts/operations/requester.ts";
 import type { ScriptResult } from "../../hosts/operations/tables.ts";
 import { type Entry, recordActivity } from "../../platform/activities/record.ts";
 import { byId } from "../../platform/core/maps.ts";
+import { recordRuns } from "../../platform/policy-runs/record.ts";
 import { eq, oneOf } from "../../platform/store/query.ts";
 import { endedInBatch } from "./batches/hosts.ts";
 import { allowedScript, endExecution, executionOf, isOfOtherTeam, storedResult } from "./executions.ts";
@@ -73,7 +74,7 @@ export const runScript: OperationKind<ScriptResult> = {
       await endedInBatch(inside, operation.uuid, isCancelled ? null : execution.exit_code);
     if (isCancelled) return;
     const policy = execution.policy_id === null ? null : await inside.store.policies.get(execution.policy_id);
-    await recordActivity(
+    const activityId = await recordActivity(
       await requesterOf(inside, operation),
       "ran_script",
       {
@@ -88,5 +89,12 @@ export const runScript: OperationKind<ScriptResult> = {
       },
       { hostId: host.id, isHostOnly: execution.batch_uuid !== null },
     );
+    if (policy)
+      await recordRuns(inside, {
+        policyId: policy.id,
+        hostIds: [host.id],
+        activityId,
+        isSuccess: execution.exit_code === 0,
+      });
   },
 };

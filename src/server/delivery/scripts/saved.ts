@@ -118,7 +118,7 @@ const record = (
   type: "added_script" | "updated_script" | "deleted_script",
   { name }: ScriptRow,
   team: TeamScope,
-): Promise<void> => recordActivity(inside, type, { script_name: name, ...team });
+): Promise<number> => recordActivity(inside, type, { script_name: name, ...team });
 
 /** The scripts of the host's team that fit its platform, each with its last run there. */
 export async function scriptsOfHost(ctx: Context, hostId: number, query: z.output<typeof scriptsApi.ofHost.query>) {

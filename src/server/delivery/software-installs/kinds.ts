@@ -19,6 +19,7 @@ import { nobody } from "../../platform/core/context.ts";
 import { limit } from "../../platform/core/limits.ts";
 import { byId } from "../../platform/core/maps.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
+import { recordRuns } from "../../platform/policy-runs/record.ts";
 import { eq } from "../../platform/store/query.ts";
 import { maskSecrets } from "../../settings/variables/use.ts";
 import { endExecution, expandedScript, storedResult } from "../scripts/executions.ts";
@@ -136,7 +137,10 @@ export async function endRun(inside: Inside, operation: Operation, ended: RunSta
   // Whoever uses the host has asked for it: not a user of this server, and not the server itself.
   const actor = before.self_service ? { ...inside, user: nobody } : await requesterOf(inside, operation);
   const { type, details } = await entryOf(store, host, { ...before, ...set });
-  await recordActivity(actor, type, details, { hostId: host.id });
+  const activityId = await recordActivity(actor, type, details, { hostId: host.id });
+  if (before.policy_id === null || before.is_uninstall) return;
+  const isSuccess = status === "installed";
+  await recordRuns(inside, { policyId: before.policy_id, hostIds: [host.id], activityId, isSuccess });
 }
 
 export const statusAfter = ({ state }: Ending, done: RunStatus, failed: RunStatus): RunStatus =>

@@ -21,6 +21,7 @@ import type { Context } from "../../platform/core/context.ts";
 import { badRequest } from "../../platform/core/errors.ts";
 import { byId } from "../../platform/core/maps.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
+import { recordRuns } from "../../platform/policy-runs/record.ts";
 import { and, eq, not, oneOf } from "../../platform/store/query.ts";
 import { setInstallStatus } from "../../software/software/install-status.ts";
 import type { InstallStatus } from "../../software/software/tables.ts";
@@ -129,7 +130,10 @@ export const storeAppInstall: OperationKind<InstallResult> = {
     const host = (await store.hosts.get(row.host_id))!;
     const actor = await requesterOf(inside, operation);
     const details = await detailsOf(store, host, row, status === "installed" ? "installed" : "failed_install");
-    await recordActivity(actor, "installed_app_store_app", details, { hostId: host.id });
+    const activityId = await recordActivity(actor, "installed_app_store_app", details, { hostId: host.id });
+    if (row.policy_id === null) return;
+    const isSuccess = status === "installed";
+    await recordRuns(inside, { policyId: row.policy_id, hostIds: [host.id], activityId, isSuccess });
   },
 };
 

@@ -5,6 +5,7 @@ import { hostFor } from "../../hosts/hosts/access.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { type Context, within } from "../../platform/core/context.ts";
 import { conflict, notFound } from "../../platform/core/errors.ts";
+import { recordRuns } from "../../platform/policy-runs/record.ts";
 import { and, eq, isNull, not, oneOf, type Predicate } from "../../platform/store/query.ts";
 import { requireAnyMdm } from "../gate.ts";
 import { profileFor } from "./access.ts";
@@ -43,7 +44,7 @@ export async function resend(
         `the profile ${JSON.stringify(row.name)} is being sent to the host: it can be sent again when it is verified or failed`,
       );
     await applyEvents(inside, [{ row, event: { type: "changed" } }]);
-    await recordActivity(
+    const activityId = await recordActivity(
       inside,
       "resent_configuration_profile",
       {
@@ -54,6 +55,7 @@ export async function resend(
       },
       { hostId: host.id },
     );
+    if (policy) await recordRuns(inside, { policyId: policy.id, hostIds: [host.id], activityId, isSuccess: true });
     await notifyProfiles(store, { hostIds: [host.id] });
   });
   return {};

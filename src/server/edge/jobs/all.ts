@@ -55,6 +55,7 @@ import { fileCleanup } from "../../platform/files/cleanup-job.ts";
 import { oneTimeCleanup } from "../../platform/mail/one-time-job.ts";
 import { outboxCleanup } from "../../platform/outbox/cleanup-job.ts";
 import { integrations } from "../../platform/outbox/integrations-job.ts";
+import { policyRunCleanup } from "../../platform/policy-runs/cleanup-job.ts";
 import { rateLimitCleanup } from "../../platform/rate-limits/cleanup-job.ts";
 import { taskCleanup } from "../../platform/tasks/cleanup-job.ts";
 import { expiredUploads } from "../../platform/uploads/expiry-job.ts";
@@ -138,6 +139,7 @@ export const allJobs: readonly Job[] = [
   hostNamesJob,
   setupJob,
   outboxCleanup,
+  policyRunCleanup,
   approvals,
   taskCleanup,
   planCleanup,

@@ -19,6 +19,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     "one_time_cleanup",
     "sso_cleanup",
     "outbox_cleanup",
+    "policy_run_cleanup",
     "carve_expiry",
     "carve_blocks",
     "upload_cleanup",

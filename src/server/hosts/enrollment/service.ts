@@ -239,12 +239,12 @@ function movesOf(again: readonly Again[]): Map<number | null, HostRow[]> {
   return moves;
 }
 
-function recordNew(
+async function recordNew(
   { store, clock }: Pick<Context, "store" | "clock">,
   enrolled: readonly EnrolledHost<EnrollRequest>[],
 ): Promise<void> {
   const created = enrolled.filter(({ isNew }) => isNew);
-  return recordActivities(
+  await recordActivities(
     { store, clock, user: service },
     "svc_enrolled",
     created.map(({ row }) => ({

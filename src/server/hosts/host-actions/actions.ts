@@ -163,7 +163,8 @@ async function record(
   });
   if (action === "lock") {
     const entries = hosts.map((host) => ({ ...detailsOf(host), view_pin: viewPin }));
-    return recordActivities(ctx, "locked_host", entries, marks);
+    await recordActivities(ctx, "locked_host", entries, marks);
+    return;
   }
   const entries = hosts.map((host) => ({ ...detailsOf(host), host_platform: host.platform }));
   await recordActivities(ctx, action === "unlock" ? "unlocked_host" : "wiped_host", entries, marks);

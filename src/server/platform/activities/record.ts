@@ -14,18 +14,19 @@ export type Recorder = Pick<Context, "store" | "clock" | "user"> & { readonly ad
 /**
  * Records an entry of the activity feed with the current user as its actor. Without a user (failed sign-in, agent)
  * there is no actor; entries by the service itself have its name and `svc_initiated`. Call it in the transaction of the
- * recorded change: the entry joins the chain (sealer.ts) after the commit.
+ * recorded change: the entry joins the chain (sealer.ts) after the commit. Returns its id.
  */
 export async function recordActivity<T extends keyof ActivityTypes>(
   ctx: Recorder,
   type: T,
   details: ActivityTypes[T],
   { teamIds, ...options }: { hostId?: number; isHostOnly?: boolean; teamIds?: readonly (number | null)[] } = {},
-): Promise<void> {
-  await recordActivities(ctx, type, [details], {
+): Promise<number> {
+  const [id] = await recordActivities(ctx, type, [details], {
     ...options,
     ...(teamIds === undefined ? {} : { teamIds: [teamIds] }),
   });
+  return id!;
 }
 
 interface Marks {
@@ -38,13 +39,13 @@ interface Marks {
   readonly teamIds?: readonly (readonly (number | null)[])[];
 }
 
-/** Records several entries; `hostIds`, `addresses` and `teamIds` have one element per entry. */
+/** Records several entries; `hostIds`, `addresses` and `teamIds` have one element per entry. Returns their ids. */
 export const recordActivities = <T extends keyof ActivityTypes>(
   ctx: Recorder,
   type: T,
   entries: readonly ActivityTypes[T][],
   options: Marks = {},
-): Promise<void> =>
+): Promise<number[]> =>
   record(
     ctx,
     entries.map((details) => ({ type, details })),
@@ -56,15 +57,15 @@ export type Entry = {
 }[keyof ActivityTypes];
 
 /** Records entries of several types, in this order. */
-export const recordEntries = (ctx: Recorder, entries: readonly Entry[], options: Marks = {}): Promise<void> =>
+export const recordEntries = (ctx: Recorder, entries: readonly Entry[], options: Marks = {}): Promise<number[]> =>
   record(ctx, entries, options);
 
 async function record(
   { store, clock, user, address }: Recorder,
   entries: readonly { readonly type: string; readonly details: object }[],
   options: Marks,
-): Promise<void> {
-  if (entries.length === 0) return;
+): Promise<number[]> {
+  if (entries.length === 0) return [];
   const person = user.kind === "user";
   const actor = {
     actor_id: person ? user.id : null,
@@ -83,7 +84,7 @@ async function record(
     host_id: options.hostIds?.[i] ?? options.hostId ?? null,
   }));
   const columns = await searchColumns(store, covered, options.teamIds);
-  await store.activities.insertMany(
+  const rows = await store.activities.insertMany(
     covered.map((entry, i) => ({
       created_at,
       ...entry,
@@ -93,8 +94,10 @@ async function record(
       webhook_url,
       ...actor,
     })),
+    { returning: ["id"] },
   );
   await store.notify(channels.activities, "");
+  return rows.map(({ id }) => id);
 }
 
 type CoveredColumns = Pick<ActivityRow, "type" | "details" | "host_id">;

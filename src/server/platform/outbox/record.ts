@@ -1,8 +1,9 @@
 // Stores the result of a delivery attempt: delivered, to be retried, or given up.
 import { recordActivity } from "../activities/record.ts";
 import { isoAt, isoPlus } from "../core/clock.ts";
-import { type Services, serviceContext, within } from "../core/context.ts";
+import { type Context, type Services, serviceContext, within } from "../core/context.ts";
 import type { ServerTx } from "../core/tables.ts";
+import { recordRuns } from "../policy-runs/record.ts";
 import { and, eq, lte } from "../store/query.ts";
 import { type DeliveryOutcome, isDestinationDown, isRefused, retryAfterOf, retryDelay } from "./outcome.ts";
 import { GIVE_UP_REFUSED_AFTER, type OutboxRow } from "./service.ts";
@@ -93,7 +94,19 @@ async function recordAutomation(
 ): Promise<void> {
   if (state === "pending" && row.attempts > 0) return;
   const ctx = within(serviceContext(services), tx);
-  const policy = await tx.policies.get(policyId);
+  const activityId = await recordAttempt(ctx, row, policyId, outcome);
+  const hostIds = row.host_ids ?? [];
+  await recordRuns(ctx, { policyId, hostIds, activityId, isSuccess: outcome.isDelivered });
+}
+
+/** Returns the id of the activity. */
+async function recordAttempt(
+  ctx: Context,
+  row: OutboxRow,
+  policyId: number,
+  outcome: DeliveryOutcome,
+): Promise<number> {
+  const policy = await ctx.store.policies.get(policyId);
   const about = { policy_id: policyId, ...(policy === null ? {} : { policy_name: policy.name }) };
   const type = row.destination.startsWith("ticketing_b") ? "ticketing_b" : "ticketing_a";
   const status = outcome.status === null ? {} : { status_code: outcome.status };
@@ -101,8 +114,9 @@ async function recordAutomation(
   if (row.kind === "ticket") {
     const { ticket_key, ticket_id } = outcome.result ?? {};
     const ids = { ...(ticket_key ? { ticket_key } : {}), ...(ticket_id ? { ticket_id } : {}) };
-    if (outcome.isDelivered) await recordActivity(ctx, "ran_automation_ticket", { ...about, type, ...ids });
-    else await recordActivity(ctx, "failed_automation_ticket", { ...about, type, error_response });
-  } else if (outcome.isDelivered) await recordActivity(ctx, "ran_automation_webhook", { ...about, ...status });
-  else await recordActivity(ctx, "failed_automation_webhook", { ...about, ...status, error_response });
+    if (outcome.isDelivered) return recordActivity(ctx, "ran_automation_ticket", { ...about, type, ...ids });
+    return recordActivity(ctx, "failed_automation_ticket", { ...about, type, error_response });
+  }
+  if (outcome.isDelivered) return recordActivity(ctx, "ran_automation_webhook", { ...about, ...status });
+  return recordActivity(ctx, "failed_automation_webhook", { ...about, ...status, error_response });
 }

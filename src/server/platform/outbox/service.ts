@@ -29,6 +29,7 @@ export interface Outgoing {
   readonly payload: Record<string, unknown>;
   readonly policy_id?: number | null;
   readonly team_id?: number | null;
+  readonly host_ids?: readonly number[] | null;
 }
 
 /** How long delivery of a row is retried. */

@@ -42,6 +42,8 @@ export const outbox = table(
     /** The policy concerned. No foreign key: deliveries outlive policies. */
     policy_id: int().nullable().index(),
     team_id: int().nullable(),
+    /** The hosts that newly fail the policy. */
+    host_ids: packed<readonly number[]>().nullable(),
   },
   { indexes: [["destination", "state", "id"]] },
 );

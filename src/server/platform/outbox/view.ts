@@ -87,7 +87,7 @@ export const giveUpDelivery = (ctx: Context, id: number): Promise<{ delivery: De
   });
 
 export function deliveryOf(row: OutboxRow): Delivery {
-  const { payload: _, destination: __, revision: ___, refused_since: ____, ...shown } = row;
+  const { payload: _, destination: __, revision: ___, refused_since: ____, host_ids: _____, ...shown } = row;
   return {
     ...shown,
     event: row.event as Delivery["event"],

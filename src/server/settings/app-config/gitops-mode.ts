@@ -78,5 +78,5 @@ const refused = (kind: string, repository: string) =>
     },
   ]);
 
-const record = (ctx: Context, { method, path }: AnyEndpoint, reason: string): Promise<void> =>
+const record = (ctx: Context, { method, path }: AnyEndpoint, reason: string): Promise<number> =>
   ctx.store.tx(async (store) => recordActivity({ ...ctx, store }, "overrode_gitops_mode", { method, path, reason }));

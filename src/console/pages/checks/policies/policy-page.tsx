@@ -18,7 +18,8 @@ import { may } from "../../../session.ts";
 import { useGo, useUrl } from "../../../url.ts";
 import { automationsOf } from "./columns.tsx";
 import { DeletePoliciesDialog } from "./delete-policies-dialog.tsx";
-import { PolicyHosts } from "./policy-hosts.tsx";
+import { PolicyParts } from "./policy-parts.tsx";
+import { ResetPolicyDialog } from "./reset-policy-dialog.tsx";
 
 const PolicyDialog = lazy(() => import("./policy-dialog.tsx"));
 
@@ -41,7 +42,7 @@ export default function PolicyPage(): ReactElement {
         {({ policy: shown }) => (
           <>
             <About policy={shown} />
-            <PolicyHosts policy={shown} />
+            <PolicyParts policy={shown} />
           </>
         )}
       </Read>
@@ -50,7 +51,7 @@ export default function PolicyPage(): ReactElement {
 }
 
 function Actions({ policy }: { readonly policy: Policy }): ReactElement {
-  const [dialog, setDialog] = useState<"edit" | "delete" | null>(null);
+  const [dialog, setDialog] = useState<"edit" | "delete" | "reset" | null>(null);
   const outdate = useOutdate();
   const go = useGo();
   const teamId = policy.team_id === 0 ? null : policy.team_id;
@@ -75,6 +76,9 @@ function Actions({ policy }: { readonly policy: Policy }): ReactElement {
       )}
       {may("policies:write", teamId) && (
         <>
+          <button type="button" className="plain" aria-haspopup="dialog" onClick={() => setDialog("reset")}>
+            Reset results
+          </button>
           <button type="button" className="danger" onClick={() => setDialog("delete")}>
             Delete
           </button>
@@ -86,6 +90,7 @@ function Actions({ policy }: { readonly policy: Policy }): ReactElement {
       <Suspense>
         {dialog === "edit" && <PolicyDialog policy={policy} teamId={policy.team_id} onClose={() => setDialog(null)} />}
       </Suspense>
+      {dialog === "reset" && <ResetPolicyDialog policy={policy} onClose={() => setDialog(null)} />}
       {dialog === "delete" && (
         <DeletePoliciesDialog
           policies={[policy]}

@@ -8,6 +8,7 @@ import { hours, isoAt, minutes } from "../../../platform/core/clock.ts";
 import { heldBy, noLease } from "../../../platform/core/concurrency/lease.ts";
 import { type Services, serviceContext, within } from "../../../platform/core/context.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
+import { recordRuns } from "../../../platform/policy-runs/record.ts";
 import { and, eq, isNull, oneOf } from "../../../platform/store/query.ts";
 import type { DeviceRow } from "./decide.ts";
 
@@ -71,18 +72,28 @@ export async function recordOutcomes(
         // Each reason is recorded once.
         if (outcome.error.message === row.last_error) continue;
         for (const { id: policy_id, name: policy_name } of sent.blocking)
-          await recordActivity(inside, "failed_automation_conditional_access", {
-            policy_id,
-            policy_name,
-            ...(outcome.status === 0 ? {} : { status_code: outcome.status }),
-            error_response: outcome.error.message,
+          await recordRuns(inside, {
+            policyId: policy_id,
+            hostIds: [row.host_id],
+            activityId: await recordActivity(inside, "failed_automation_conditional_access", {
+              policy_id,
+              policy_name,
+              ...(outcome.status === 0 ? {} : { status_code: outcome.status }),
+              error_response: outcome.error.message,
+            }),
+            isSuccess: false,
           });
       } else
         for (const { id: policy_id, name: policy_name } of sent.blocking)
-          await recordActivity(inside, "ran_automation_conditional_access", {
-            policy_id,
-            policy_name,
-            status_code: outcome.status,
+          await recordRuns(inside, {
+            policyId: policy_id,
+            hostIds: [row.host_id],
+            activityId: await recordActivity(inside, "ran_automation_conditional_access", {
+              policy_id,
+              policy_name,
+              status_code: outcome.status,
+            }),
+            isSuccess: true,
           });
     }
   });

@@ -47,6 +47,8 @@ export interface CheckActivities {
   created_policy: PolicyDetails;
   edited_policy: PolicyDetails;
   deleted_policy: PolicyDetails;
+  /** The results of the policy were deleted. Not among the documented types. */
+  reset_policy: PolicyDetails;
   /** `count`: the total, if the list is truncated. */
   applied_spec_policy: { policies: readonly PolicySpec[]; count?: number };
   created_saved_query: QueryTeam & { query_id: number; query_name: string };

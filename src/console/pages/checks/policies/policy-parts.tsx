@@ -6,6 +6,7 @@ import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { List } from "../../../parts/list/list-page.tsx";
 import { UrlTabs } from "../../../parts/url-tabs.tsx";
 import { hostColumns } from "../../inventory/hosts/columns.tsx";
+import { AutomationRuns } from "./automation-runs.tsx";
 
 type Response = "failing" | "passing" | "none";
 
@@ -15,13 +16,16 @@ const tabs: readonly { readonly id: Response; readonly name: string }[] = [
   { id: "none", name: "No answer" },
 ];
 
-/** The hosts of the policy by their answer. */
-export function PolicyHosts({ policy }: { readonly policy: Policy }): ReactElement {
+/** The hosts of the policy by their answer, and what its automations did. */
+export function PolicyParts({ policy }: { readonly policy: Policy }): ReactElement {
   return (
     <UrlTabs
-      label="Hosts by answer"
+      label="Parts of the policy"
       kept={["of"]}
-      tabs={tabs.map(({ id, name }) => ({ id, name, content: () => <Hosts policyId={policy.id} response={id} /> }))}
+      tabs={[
+        ...tabs.map(({ id, name }) => ({ id, name, content: () => <Hosts policyId={policy.id} response={id} /> })),
+        { id: "runs", name: "Automation runs", content: () => <AutomationRuns policyId={policy.id} /> },
+      ]}
     />
   );
 }
