@@ -2,7 +2,7 @@
 // browser complains about.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Download, Page } from "playwright-core";
 import { expect } from "vitest";
 import { ADMIN, startApp, type TestApp } from "./app.ts";
 import { launch, type ServedApp, serve } from "./browser.ts";
@@ -103,6 +103,13 @@ export async function rowsOf(page: Page, table: string): Promise<string[][]> {
   return Promise.all(
     rows.map(async (row) => (await row.locator("th, td:not(.select)").allTextContents()).map((text) => text.trim())),
   );
+}
+
+/** The text of a file that the browser has saved. */
+export async function textOf(download: Download): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 /** What axe finds on the page as it is: rule, and the elements. */

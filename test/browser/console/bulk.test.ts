@@ -5,6 +5,7 @@ import { and, eq, oneOf } from "../../../src/server/platform/store/query.ts";
 import { makeUser, PASSWORD } from "../../support/accounts.ts";
 import { findChromium } from "../../support/browser.ts";
 import { ConsoleBrowser, expectAccessible, listed, rowsOf, type SignIn } from "../../support/console.ts";
+import { InputCount } from "../../support/input-count.ts";
 import { tabTo } from "../../support/keyboard.ts";
 import { makeHost, makeOperation, makeTeam } from "../../support/make.ts";
 import { offerScript } from "../../support/setups.ts";
@@ -76,6 +77,7 @@ describe.skipIf(chromium === null)("many hosts in the console", () => {
 
   it("are found, filtered, selected and labelled with the keyboard alone", async () => {
     const page = await browser.open("/");
+    const input = await InputCount.of(page);
     await page.getByRole("heading", { level: 1, name: "Dashboard" }).waitFor();
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Search" }).waitFor();
@@ -121,6 +123,7 @@ describe.skipIf(chromium === null)("many hosts in the console", () => {
     expect(hosts).toHaveLength(12);
     expect(hosts[0]).toEqual(["van-00", "done", ""]);
     await expectAccessible(page, "a task");
+    expect((await input.read()).clicks).toBe(0);
   });
 
   it("are locked after their number was typed; who is left out is said before; and it can be undone", async () => {
@@ -261,6 +264,7 @@ describe.skipIf(chromium === null)("many hosts in the console", () => {
     const lock = await makeOperation(t, hostId, { kind: "lock", user_id: me.id });
     const sent = await makeOperation(t, hostId, { kind: "wipe", state: "sent", attempts: 1 });
     const page = await browser.open("/changes");
+    const input = await InputCount.of(page);
     await press(page, page.getByRole("tab", { name: "Approvals" }), "ArrowRight");
     if ((await page.getByRole("tab", { name: "Operations", selected: true }).count()) === 0)
       await page.keyboard.press("Enter");
@@ -282,6 +286,7 @@ describe.skipIf(chromium === null)("many hosts in the console", () => {
     await listed(page, "1 operation");
     expect((await t.store.operations.get(lock.id))!.state).toBe("cancelled");
     expect((await t.store.operations.get(sent.id))!.state).toBe("sent");
+    expect((await input.read()).clicks).toBe(0);
   });
 
   it("have operations that are cancelled together; those that have begun are left out", async () => {
@@ -325,6 +330,7 @@ describe.skipIf(chromium === null)("many hosts whose wipe another user has to ap
 
   it("are wiped when a second person has approved it, with the keyboard alone", async () => {
     const page = await browser.open("/hosts", { as: mia });
+    const input = await InputCount.of(page);
     await listed(page, "4 hosts");
     await press(page, page.getByRole("checkbox", { name: "Select all on this page" }), "Space");
     await press(page, selection(page).getByRole("button", { name: "Wipe" }));
@@ -341,6 +347,7 @@ describe.skipIf(chromium === null)("many hosts whose wipe another user has to ap
     expect(await browser.app.store.operations.count()).toBe(0);
 
     const second = await browser.open("/hosts");
+    const secondInput = await InputCount.of(second);
     await listed(second, "4 hosts");
     for (const key of ["g", "x"]) await second.keyboard.press(key);
     await second.getByRole("heading", { level: 1, name: "Changes" }).waitFor();
@@ -356,6 +363,7 @@ describe.skipIf(chromium === null)("many hosts whose wipe another user has to ap
     expect(wiped.map(({ actor_full_name, details }) => [actor_full_name, details?.reason])).toEqual(
       Array(3).fill(["Mia", "office closed"]),
     );
+    for (const count of [input, secondInput]) expect((await count.read()).clicks).toBe(0);
   });
 });
 

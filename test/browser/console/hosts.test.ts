@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN } from "../../support/app.ts";
 import { findChromium } from "../../support/browser.ts";
-import { ConsoleBrowser, expectAccessible, listed, rowsOf } from "../../support/console.ts";
+import { ConsoleBrowser, expectAccessible, listed, rowsOf, textOf } from "../../support/console.ts";
 import { makeHost, makeLabel, makeTeam } from "../../support/make.ts";
 
 const chromium = findChromium();
@@ -117,10 +117,7 @@ describe.skipIf(chromium === null)("the hosts of the console", () => {
     await page.getByRole("columnheader", { name: "UUID" }).waitFor();
     const download = page.waitForEvent("download");
     await page.getByRole("button", { name: "Export CSV" }).click();
-    const stream = await (await download).createReadStream();
-    const chunks: Buffer[] = [];
-    for await (const chunk of stream) chunks.push(chunk as Buffer);
-    const lines = Buffer.concat(chunks).toString("utf8").trim().split("\n");
+    const lines = (await textOf(await download)).trim().split("\n");
     expect(lines).toHaveLength(2);
     expect(lines[1]).toContain("ada-mac");
   });

@@ -53,6 +53,11 @@ describe.skipIf(chromium === null)("the keyboard in the console", () => {
     await selection.getByText("1 selected").waitFor();
     for (const key of ["j", "j", "Shift+X"]) await page.keyboard.press(key);
     await selection.getByText("3 selected").waitFor();
+    // The same with the mouse.
+    await page.getByRole("button", { name: "Clear", exact: true }).click();
+    await page.getByRole("checkbox", { name: "Select cal-mac" }).click();
+    await page.getByRole("checkbox", { name: "Select ada-mac" }).click({ modifiers: ["Shift"] });
+    await selection.getByText("3 selected").waitFor();
     for (const key of ["k", "k", "o"]) await page.keyboard.press(key);
     const details = page.getByRole("region", { name: "Details" });
     await details.getByText("ada-mac").first().waitFor();

@@ -3,12 +3,16 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { makeUser, PASSWORD } from "../../support/accounts.ts";
 import { findChromium } from "../../support/browser.ts";
-import { ConsoleBrowser, expectAccessible, rowsOf } from "../../support/console.ts";
+import { ConsoleBrowser, expectAccessible, rowsOf, textOf } from "../../support/console.ts";
+import { InputCount } from "../../support/input-count.ts";
+import { enter, tabTo } from "../../support/keyboard.ts";
 import { type LiveHost, makeLiveHost } from "../../support/live.ts";
 import { makeLabel } from "../../support/make.ts";
 
 const chromium = findChromium();
 const EVIL = `<img src=x onerror=alert(1)>"'</script>`;
+
+const csvOf = (text: string) => `"${text.replaceAll('"', '""')}"`;
 
 describe.skipIf(chromium === null)("live queries in the console", () => {
   let browser: ConsoleBrowser;
@@ -82,9 +86,7 @@ describe.skipIf(chromium === null)("live queries in the console", () => {
 
     const download = page.waitForEvent("download");
     await page.getByRole("button", { name: "Export CSV" }).click();
-    const chunks: Buffer[] = [];
-    for await (const chunk of await (await download).createReadStream()) chunks.push(chunk as Buffer);
-    const lines = Buffer.concat(chunks).toString("utf8").split("\r\n");
+    const lines = (await textOf(await download)).split("\r\n");
     expect(lines[0]).toBe("host_id,host_name,name,version");
     expect(lines[2]).toContain(",Mail,2");
 
@@ -135,19 +137,34 @@ describe.skipIf(chromium === null)("live queries in the console", () => {
     expect(await page.getByRole("main").locator("img").count()).toBe(0);
   });
 
-  it("Tab leaves the editor of SQL, and a form is sent with the keyboard alone", async () => {
-    const page = await browser.open(`/queries/live/new?host_id=${bob.id}`);
-    await count(page, "1 host selected, 1 online");
-    await page.getByRole("button", { name: "Remove bob-pc" }).waitFor();
-    await page.locator(".cm-content").focus();
+  it("with the keyboard alone a query is written, runs on a selector's hosts, and its rows are exported", async () => {
+    const page = await browser.open("/");
+    const input = await InputCount.of(page);
+    await page.getByRole("heading", { level: 1, name: "Dashboard" }).waitFor();
+    for (const key of ["g", "q"]) await page.keyboard.press(key);
+    await enter(page, page.getByRole("main").getByRole("link", { name: "Live query" }));
+    await count(page, "3 hosts selected, 2 online");
+    await tabTo(page, page.getByRole("textbox", { name: "SQL" }));
     await page.keyboard.type("SELECT 1 AS one;");
+    // Tab leaves the editor.
     await page.keyboard.press("Tab");
-    expect(await page.locator(":focus").textContent()).toBe("Choose a saved query");
-    await page.getByRole("button", { name: "Run", exact: true }).focus();
-    await page.keyboard.press("Enter");
+    expect(await page.getByRole("button", { name: "Choose a saved query" }).and(page.locator(":focus")).count()).toBe(
+      1,
+    );
+    await tabTo(page, page.getByRole("radio", { name: "All hosts" }));
+    await page.keyboard.press("ArrowDown");
+    await tabTo(page, page.getByRole("combobox", { name: "Selector" }));
+    await page.keyboard.type('hostname = "bob-pc"');
+    await count(page, "1 host selected");
+    await enter(page, page.getByRole("button", { name: "Run", exact: true }));
     await page.waitForURL(/\/queries\/live\/\d+$/);
-    await bob.serve({ rows: [{ one: "1" }] });
-    await count(page, /^1 row from 1 host$/);
+    await bob.serve({ rows: [{ one: "1" }, { one: EVIL }] });
+    await count(page, /^2 rows from 1 host$/);
+    const download = page.waitForEvent("download");
+    await enter(page, page.getByRole("button", { name: "Export CSV" }));
+    const lines = (await textOf(await download)).trimEnd().split("\r\n");
+    expect(lines).toEqual(["host_id,host_name,one", `${bob.id},bob-pc,1`, `${bob.id},bob-pc,${csvOf(EVIL)}`]);
+    expect((await input.read()).clicks).toBe(0);
   });
 
   it("observers run queries that are saved for them, and no other SQL", async () => {

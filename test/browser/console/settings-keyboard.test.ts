@@ -3,6 +3,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { findChromium } from "../../support/browser.ts";
 import { ConsoleBrowser, listed, rowsOf } from "../../support/console.ts";
+import { InputCount } from "../../support/input-count.ts";
 import { enter, tabTo } from "../../support/keyboard.ts";
 
 const chromium = findChromium();
@@ -25,6 +26,7 @@ describe.skipIf(chromium === null)("the settings of the console by keyboard", ()
 
   it("invite a user, from the dashboard on", async () => {
     const page = await browser.open("/");
+    const input = await InputCount.of(page);
     await enter(page, page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Settings" }));
     await enter(page, page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: "Users" }));
     await listed(page, "1 user");
@@ -42,10 +44,12 @@ describe.skipIf(chromium === null)("the settings of the console by keyboard", ()
     expect((await rowsOf(page, "Invites"))[0]!.slice(0, 3)).toEqual(["Nora", "nora@example.com", "Maintainer"]);
     // The dialog returns the focus to the button that opened it.
     expect(await opener.first().and(page.locator(":focus")).count()).toBe(1);
+    expect((await input.read()).clicks).toBe(0);
   });
 
   it("change a setting after its difference was shown", async () => {
     const page = await browser.open("/settings/organization");
+    const input = await InputCount.of(page);
     const contact = async () =>
       ((await (await browser.app.get("/config")).json()) as { org_info: { contact_url: string } }).org_info.contact_url;
     const before = await contact();
@@ -65,6 +69,7 @@ describe.skipIf(chromium === null)("the settings of the console by keyboard", ()
     await enter(page, dialog.getByRole("button", { name: "Save", exact: true }));
     await page.getByText("The settings are saved.").waitFor();
     expect(await contact()).toBe("https://help.example.com/");
+    expect((await input.read()).clicks).toBe(0);
   });
 
   it("move between the tabs of a section with arrows", async () => {

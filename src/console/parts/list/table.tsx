@@ -72,14 +72,8 @@ export function Table<Row>(props: TableProps<Row>): ReactElement {
                     aria-label={`Select ${nameOf(row)}`}
                     checked={selection.has(keyOf(row))}
                     onChange={({ nativeEvent }) =>
-                      selection.toggle(row, nativeEvent instanceof PointerEvent && nativeEvent.shiftKey)
+                      selection.toggle(row, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
                     }
-                    onClick={(event) => {
-                      // Browsers report the Shift key with the click, not with the change.
-                      if (!event.shiftKey) return;
-                      event.preventDefault();
-                      selection.toggle(row, true);
-                    }}
                   />
                 </td>
               )}

@@ -1,13 +1,14 @@
 import { lazy, type ReactElement, Suspense, useMemo, useState } from "react";
 import { type Query, queriesApi } from "../../../../api/checks/queries.ts";
 import { reportsApi } from "../../../../api/edge/reports.ts";
+import { PageLink } from "../../../frame/page-link.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { formatted } from "../../../parts/counted.ts";
 import { duration } from "../../../parts/duration.ts";
 import { type Column, type ListDefinition, onRows } from "../../../parts/list/definition.ts";
 import { ListPage } from "../../../parts/list/list-page.tsx";
 import { Time } from "../../../parts/time.tsx";
-import { isPremium, may } from "../../../session.ts";
+import { isPremium, may, maySomewhere } from "../../../session.ts";
 import { useTeamId } from "../../../url.ts";
 import { DeleteQueriesDialog } from "./delete-queries-dialog.tsx";
 
@@ -37,14 +38,23 @@ export default function QueriesPage(): ReactElement {
     }),
     [teamId, mayWrite],
   );
-  const create = (
-    <button type="button" onClick={() => setCreating(true)}>
-      Create query
-    </button>
+  const buttons = (
+    <>
+      {maySomewhere("queries:run") && (
+        <PageLink className="button plain" href="/queries/live/new">
+          Live query
+        </PageLink>
+      )}
+      {mayWrite && (
+        <button type="button" onClick={() => setCreating(true)}>
+          Create query
+        </button>
+      )}
+    </>
   );
   return (
     <>
-      <ListPage definition={definition} actions={mayWrite && create} />
+      <ListPage definition={definition} actions={buttons} />
       <Suspense>
         {isCreating && <QueryDialog query={null} teamId={teamId} onClose={() => setCreating(false)} />}
       </Suspense>
