@@ -3,6 +3,7 @@ import { MenuButton } from "../parts/menu.tsx";
 import { useSession } from "../session.ts";
 import { useSettings } from "../settings.ts";
 import { setTheme, type Theme, themeNames } from "./appearance.ts";
+import { MenuSheetButton } from "./menu-sheet.tsx";
 import { PageLink } from "./page-link.tsx";
 import { openPalette } from "./palette-state.ts";
 import { openShortcuts } from "./shortcuts.ts";
@@ -15,6 +16,7 @@ export function Banner(): ReactElement {
       <a className="skip" href="#main">
         Skip to content
       </a>
+      <MenuSheetButton />
       <PageLink href="/" className="brand">
         {organization.logo !== "" && <img src={organization.logo} alt="" />}
         <span>{organization.name}</span>

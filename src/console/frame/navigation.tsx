@@ -5,7 +5,12 @@ import { ownEntries } from "./entries.ts";
 import { PageLink } from "./page-link.tsx";
 import { PinnedViews } from "./pinned-views.tsx";
 
-export function Navigation(): ReactElement {
+interface NavigationProps {
+  /** An entry was followed. */
+  readonly onFollow?: () => void;
+}
+
+export function Navigation({ onFollow }: NavigationProps): ReactElement {
   const [path] = useLocation();
   const isCurrent = (href: string) => (href === "/" ? path === "/" : path === href || path.startsWith(`${href}/`));
   return (
@@ -15,13 +20,17 @@ export function Navigation(): ReactElement {
           .filter(({ href }) => consolePaths.includes(href))
           .map(({ name, href }) => (
             <li key={href}>
-              <PageLink href={href} aria-current={isCurrent(href) ? "page" : undefined}>
+              <PageLink
+                href={href}
+                aria-current={isCurrent(href) ? "page" : undefined}
+                {...(onFollow === undefined ? {} : { onClick: onFollow })}
+              >
                 {name}
               </PageLink>
             </li>
           ))}
       </ul>
-      <PinnedViews />
+      <PinnedViews {...(onFollow === undefined ? {} : { onFollow })} />
     </nav>
   );
 }

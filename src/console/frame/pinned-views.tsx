@@ -10,7 +10,7 @@ import { PageLink } from "./page-link.tsx";
 const FRESH_MS = 60_000;
 
 /** What the user has pinned: views by their names, and other pages by their addresses. */
-export function PinnedViews(): ReactElement | null {
+export function PinnedViews({ onFollow }: { readonly onFollow?: () => void }): ReactElement | null {
   const { pinned = [] } = useSettings();
   const pages = pinned.filter((pin) => /^\/(?!\/)/.test(pin));
   const opened = useUrl().get(VIEW);
@@ -32,6 +32,7 @@ export function PinnedViews(): ReactElement | null {
             href={pin}
             query={{ team_id: null }}
             aria-current={opened !== null && Number(opened) === viewOfPin(pin) ? "page" : undefined}
+            {...(onFollow === undefined ? {} : { onClick: onFollow })}
           >
             {name}
           </PageLink>

@@ -8,6 +8,8 @@ interface DialogProps {
   /** For what changes or deletes: screen readers announce its text at once. */
   readonly isAlert?: boolean;
   readonly isWide?: boolean;
+  /** At the side of the screen, as high as it is. */
+  readonly isSheet?: boolean;
   /** Whether something was typed that closing would lose: the dialog then asks first. */
   readonly hasChanges?: boolean;
 }
@@ -16,7 +18,7 @@ const FIELD = ":is(input, textarea, select):enabled";
 
 /** A modal dialog: the browser's own, which keeps the focus inside and returns it afterwards. */
 export function Dialog(props: DialogProps): ReactElement {
-  const { title, children, onClose, isAlert = false, isWide = false, hasChanges = false } = props;
+  const { title, children, onClose, isAlert = false, isWide = false, isSheet = false, hasChanges = false } = props;
   const [isAsking, setAsking] = useState(false);
   const close = () => (hasChanges && !isAsking ? setAsking(true) : onClose?.());
   const dialog = useRef<HTMLDialogElement>(null);
@@ -38,7 +40,7 @@ export function Dialog(props: DialogProps): ReactElement {
       ref={dialog}
       role={isAlert ? "alertdialog" : undefined}
       aria-labelledby={id}
-      className={isWide ? "wide" : undefined}
+      className={isSheet ? "sheet" : isWide ? "wide" : undefined}
       onCancel={(event) => {
         event.preventDefault();
         close();
