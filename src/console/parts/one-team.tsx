@@ -52,6 +52,14 @@ export function useTeamsWith(action: Action): readonly TeamOption[] {
   ];
 }
 
+/** These teams, and the one that is chosen first: that of the page if it is one of them. */
+export function useTeamChoice(action: Action): { readonly teams: readonly TeamOption[]; readonly first: number } {
+  const teams = useTeamsWith(action);
+  const pageTeam = useTeamId();
+  const has = (id: number | null) => teams.some((team) => team.id === id);
+  return { teams, first: pageTeam !== null && has(pageTeam) ? pageTeam : has(0) ? 0 : (teams[0]?.id ?? 0) };
+}
+
 /** The parameter of requests about the team. Servers of the free tier have no teams, and refuse it. */
 export const ofTeam = (teamId: number): { readonly team_id?: number } => (isPremium() ? { team_id: teamId } : {});
 

@@ -6,6 +6,7 @@ import { recordRuns } from "../../../src/server/platform/policy-runs/record.ts";
 import { makeUser, PASSWORD } from "../../support/accounts.ts";
 import { findChromium } from "../../support/browser.ts";
 import { ConsoleBrowser, expectAccessible, listed, rowsOf } from "../../support/console.ts";
+import { InputCount } from "../../support/input-count.ts";
 import { enter, tabTo } from "../../support/keyboard.ts";
 import { makeHost, makeLabel, makePolicy, makeResults, makeTeam } from "../../support/make.ts";
 
@@ -78,9 +79,9 @@ describe.skipIf(chromium === null)("policies and queries in the console", () => 
     const { app: t } = browser;
     const page = await browser.open("/policies");
     await listed(page, "1 policy");
+    const input = await InputCount.of(page);
     await enter(page, page.getByRole("button", { name: "Create policy" }));
     const dialog = page.getByRole("dialog", { name: "Create policy" });
-    await page.locator(".cm-content").waitFor();
     await tabTo(page, dialog.getByRole("textbox", { name: "Name" }));
     await page.keyboard.type("Firewall is on");
     await tabTo(page, dialog.getByRole("textbox", { name: "SQL" }));
@@ -113,6 +114,7 @@ describe.skipIf(chromium === null)("policies and queries in the console", () => 
     await page.keyboard.press("ArrowLeft");
     await enter(page, page.getByRole("link", { name: "ada-mac" }));
     await page.getByRole("heading", { level: 1, name: "ada-mac" }).waitFor();
+    expect((await input.read()).clicks).toBe(0);
     await t.store.policies.delete({ op: "eq", column: "id", value: policy.id });
   });
 
@@ -190,8 +192,9 @@ describe.skipIf(chromium === null)("policies and queries in the console", () => 
     const dialog = page.getByRole("dialog", { name: "Create query" });
     await dialog.getByRole("textbox", { name: "Name" }).fill(EVIL);
     await dialog.getByRole("textbox", { name: "SQL" }).click();
-    await page.keyboard.type("SELECT * FROM uptime ");
+    await page.keyboard.type("SELECT * FROM upt");
     // Escape closes the list of completions, and then asks before what was typed is lost.
+    await page.getByRole("listbox").first().waitFor();
     for (const key of ["Escape", "Escape"]) await page.keyboard.press(key);
     await dialog.getByRole("button", { name: "Keep editing" }).click();
     await dialog.getByRole("spinbutton", { name: "Runs every (seconds)" }).fill("3600");

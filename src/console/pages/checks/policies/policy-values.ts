@@ -1,6 +1,6 @@
 // The values of the form of a policy, and the body of its request.
 import type { Policy } from "../../../../api/checks/policies.ts";
-import { labelScopeBody, labelScopeOf } from "../../../parts/form/label-scope.ts";
+import { labelScopeBody, labelScopeOf } from "../../../parts/label-scope/scope.ts";
 import { isPremium } from "../../../session.ts";
 
 /** Values of lists are texts, of which an empty one stands for nothing. */

@@ -5,9 +5,9 @@ import { client, useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { CheckField, Form, SelectField, TextField } from "../../../parts/form/form.tsx";
-import { labelScopeOf } from "../../../parts/form/label-scope.ts";
-import { LabelScopeField } from "../../../parts/form/label-scope-field.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
+import { LabelScopeField } from "../../../parts/label-scope/label-scope-field.tsx";
+import { labelScopeOf } from "../../../parts/label-scope/scope.ts";
 import { CANNOT_RENAME, changedFields, ownerOf, PlanButton } from "../../../parts/plans/plan-button.tsx";
 import { SqlField } from "../../../parts/sql/sql-field.tsx";
 import { isPremium } from "../../../session.ts";
@@ -38,9 +38,6 @@ const valuesOf = (query: Template) => ({
   ...labelScopeOf(query),
 });
 type Values = ReturnType<typeof valuesOf>;
-
-/** Queries have no labels that exclude hosts. */
-const rules = ["labels_include_any", "labels_include_all"] as const;
 
 function bodyOf({ labels_include_any, labels_include_all, labels_exclude_any: _, ...values }: Values) {
   if (!isPremium()) return values;
@@ -116,7 +113,7 @@ export default function QueryDialog({ query, teamId, template, onClose }: QueryD
             ]}
           />
         </div>
-        {isPremium() && <LabelScopeField form={form} rules={rules} />}
+        {isPremium() && <LabelScopeField form={form} mode="including" />}
         <CheckField form={form} name="automations_enabled" label="Write results to the log destination" />
         <CheckField form={form} name="observer_can_run" label="Observers may run it as a live query" />
         <CheckField form={form} name="discard_data" label="Store no report" />

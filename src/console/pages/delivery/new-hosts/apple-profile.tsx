@@ -2,19 +2,17 @@ import { type ReactElement, useState } from "react";
 import { appleEnrollApi } from "../../../../api/devices/apple-enroll.ts";
 import { client, request } from "../../../api.ts";
 import { ErrorMessage } from "../../../parts/error-message.tsx";
+import { useTeamChoice } from "../../../parts/one-team.tsx";
 import { saveFile } from "../../../parts/save-file.ts";
-import { useTeamId } from "../../../url.ts";
-import { useEnrollTeams } from "./enroll-teams.ts";
 
 /** The profile with which a single Mac, iPhone or iPad enrolls in device management. */
 export function AppleProfile(): ReactElement {
-  const teams = useEnrollTeams();
-  const pageTeam = String(useTeamId() ?? "");
-  const [team, setTeam] = useState(teams.some(({ value }) => value === pageTeam) ? pageTeam : (teams[0]?.value ?? "0"));
+  const { teams, first } = useTeamChoice("enroll_secrets:read");
+  const [team, setTeam] = useState(first);
   const [error, setError] = useState<unknown>(null);
   const download = async () => {
     try {
-      const query = team === "0" ? {} : { team_id: Number(team) };
+      const query = team === 0 ? {} : { team_id: team };
       saveFile(await request(() => client.download(appleEnrollApi.manual, { query })));
       setError(null);
     } catch (thrown) {
@@ -28,10 +26,10 @@ export function AppleProfile(): ReactElement {
       {error !== null && <ErrorMessage error={error} />}
       <div className="toolbar">
         {teams.length > 1 && (
-          <select aria-label="Team of the device" value={team} onChange={({ target }) => setTeam(target.value)}>
-            {teams.map(({ value, label }) => (
-              <option key={value} value={value}>
-                {label}
+          <select aria-label="Team of the device" value={team} onChange={({ target }) => setTeam(Number(target.value))}>
+            {teams.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
               </option>
             ))}
           </select>

@@ -3,8 +3,7 @@ import { type EnrollToken, newHostsApi } from "../../../../api/delivery/new-host
 import { client } from "../../../api.ts";
 import { CheckField, Form, SelectField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
-import { useTeamId } from "../../../url.ts";
-import { useEnrollTeams } from "./enroll-teams.ts";
+import { useTeamChoice } from "../../../parts/one-team.tsx";
 
 const lifetimes = [
   { value: "1h", label: "an hour" },
@@ -14,11 +13,9 @@ const lifetimes = [
 
 /** Makes a token for new hosts, which is shown once. */
 export function TokenForm({ onToken }: { readonly onToken: (token: EnrollToken) => void }): ReactElement {
-  const teams = useEnrollTeams();
-  const pageTeam = String(useTeamId() ?? "");
-  const team_id = teams.find(({ value }) => value === pageTeam)?.value ?? teams[0]?.value ?? "0";
+  const { teams, first } = useTeamChoice("enroll_secrets:read");
   const form = useForm({
-    initial: { team_id, expires_in: "24h", sign_requests: false },
+    initial: { team_id: String(first), expires_in: "24h", sign_requests: false },
     send: (values, options) =>
       client.call(newHostsApi.createToken, { body: { ...values, team_id: Number(values.team_id) } }, options),
     onDone: onToken,
@@ -26,7 +23,14 @@ export function TokenForm({ onToken }: { readonly onToken: (token: EnrollToken) 
   });
   return (
     <Form form={form} submit="Show commands">
-      {teams.length > 1 && <SelectField form={form} name="team_id" label="Team" options={teams} />}
+      {teams.length > 1 && (
+        <SelectField
+          form={form}
+          name="team_id"
+          label="Team"
+          options={teams.map(({ id, name }) => ({ value: String(id), label: name }))}
+        />
+      )}
       <SelectField form={form} name="expires_in" label="Can be used for" options={lifetimes} />
       <CheckField
         form={form}

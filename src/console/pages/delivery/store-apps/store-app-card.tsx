@@ -4,7 +4,7 @@ import { lazy, type ReactElement, Suspense, useState } from "react";
 import type { StoreApp } from "../../../../api/software/store-app.ts";
 import { Card } from "../../../parts/card.tsx";
 import { Facts } from "../../../parts/facts.tsx";
-import { labelScopeText } from "../../../parts/form/label-scope.ts";
+import { scopeText } from "../../../parts/label-scope/scope.ts";
 import { platformName } from "../../../parts/platforms.ts";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";
@@ -81,7 +81,7 @@ function About({ app, teamId }: { readonly app: StoreApp; readonly teamId: numbe
         ["Name for users", app.display_name],
         ["Self-service", app.self_service ? "yes" : "no"],
         ["Categories", app.categories.join(", ")],
-        ["Hosts", labelScopeText(app)],
+        ["Hosts", scopeText(app) || "all hosts"],
         [
           "Updates",
           app.auto_update_enabled ? `between ${app.auto_update_window_start} and ${app.auto_update_window_end}` : null,

@@ -6,8 +6,8 @@ import { Dialog } from "../../../parts/dialog.tsx";
 import { FileField, Form } from "../../../parts/form/form.tsx";
 import { uploadOf } from "../../../parts/form/upload.ts";
 import { useForm } from "../../../parts/form/use-form.ts";
-import { LabelScopeFields } from "../../../parts/label-scope/label-scope-fields.tsx";
-import { allHosts, scopeBody } from "../../../parts/label-scope/scope.ts";
+import { LabelScopeField } from "../../../parts/label-scope/label-scope-field.tsx";
+import { allHosts, labelScopeBody } from "../../../parts/label-scope/scope.ts";
 import { ofTeam } from "../../../parts/one-team.tsx";
 import { isPremium } from "../../../session.ts";
 import { useOutdateProfiles } from "./use-outdate-profiles.ts";
@@ -26,7 +26,7 @@ export function AddProfileDialog({ teamId, onClose }: AddProfileDialogProps): Re
     initial: { profile: null as File | null, ...allHosts },
     send: ({ profile, ...scope }, options) => {
       const file = profile === null ? {} : { profile: uploadOf(profile) };
-      const body = { ...ofTeam(teamId), ...scopeBody(scope), ...file };
+      const body = { ...ofTeam(teamId), ...labelScopeBody(scope), ...file };
       return client.call(profilesApi.create, { body: body as typeof body & { profile: never } }, options);
     },
     onDone: (_, { profile }) => {
@@ -45,7 +45,7 @@ export function AddProfileDialog({ teamId, onClose }: AddProfileDialogProps): Re
           accept={PROFILE_FILES}
           hint=".mobileconfig or a declaration in .json for Apple devices, SyncML in .xml for Windows, .json for Android."
         />
-        {isPremium() && <LabelScopeFields form={form} />}
+        {isPremium() && <LabelScopeField form={form} mode="excepting" />}
       </Form>
     </Dialog>
   );

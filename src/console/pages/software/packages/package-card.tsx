@@ -7,7 +7,7 @@ import { client, request } from "../../../api.ts";
 import { notifyFailed } from "../../../frame/notices.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { Facts } from "../../../parts/facts.tsx";
-import { labelScopeText } from "../../../parts/form/label-scope.ts";
+import { scopeText } from "../../../parts/label-scope/scope.ts";
 import { platformName } from "../../../parts/platforms.ts";
 import { Time } from "../../../parts/time.tsx";
 import { may } from "../../../session.ts";
@@ -78,7 +78,7 @@ function About({ installer, teamId }: { readonly installer: Package; readonly te
         ["Name for users", installer.display_name],
         ["Self-service", installer.self_service ? "yes" : "no"],
         ["Categories", (installer.categories ?? []).join(", ")],
-        ["Hosts", labelScopeText(installer)],
+        ["Hosts", scopeText(installer) || "all hosts"],
         ["Policies that install it", <InstallPolicies key="policies" teamId={teamId} policies={installing} />],
         [
           "Policy that updates it",
