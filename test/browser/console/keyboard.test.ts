@@ -53,7 +53,7 @@ describe.skipIf(chromium === null)("the keyboard in the console", () => {
     await selection.getByText("1 selected").waitFor();
     for (const key of ["j", "j", "Shift+X"]) await page.keyboard.press(key);
     await selection.getByText("3 selected").waitFor();
-    // The same with the mouse.
+    // With the mouse, too.
     await page.getByRole("button", { name: "Clear", exact: true }).click();
     await page.getByRole("checkbox", { name: "Select cal-mac" }).click();
     await page.getByRole("checkbox", { name: "Select ada-mac" }).click({ modifiers: ["Shift"] });

@@ -65,7 +65,7 @@ describe.skipIf(chromium === null)("the console on a phone", () => {
     await menu(page).waitFor({ state: "detached" });
     await page.getByRole("heading", { level: 1, name: "Policies" }).waitFor();
     expect(await page.getByRole("main").and(page.locator(":focus")).count()).toBe(1);
-    // Also closes it: the entry of the page that is shown.
+    // The entry of the page that is shown closes it, too.
     await opener(page).click();
     await menu(page).getByRole("link", { name: "Policies" }).click();
     await menu(page).waitFor({ state: "detached" });
