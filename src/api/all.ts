@@ -68,6 +68,7 @@ import { labelsApi } from "./hosts/labels.ts";
 import { operationsApi } from "./hosts/operations.ts";
 import { scimApi } from "./hosts/scim.ts";
 import { bulkActionsApi } from "./inventory/bulk-actions.ts";
+import { chartsApi } from "./inventory/charts.ts";
 import { hostDetailsApi } from "./inventory/host-details.ts";
 import { hostsApi } from "./inventory/hosts.ts";
 import { labelHostsApi } from "./inventory/label-hosts.ts";
@@ -159,6 +160,7 @@ const groups: Record<string, Record<string, AnyEndpoint>> = {
   policyRuns: policyRunsApi,
   reports: reportsApi,
   plans: plansApi,
+  charts: chartsApi,
   search: searchApi,
   sessions: sessionsApi,
   setup: setupApi,

@@ -52,6 +52,7 @@ import { operationRoutes } from "./hosts/operations/routes.ts";
 import { scimRoutes } from "./hosts/scim/routes.ts";
 import { approvalRoutes } from "./inventory/approvals/routes.ts";
 import { bulkActionRoutes } from "./inventory/bulk-actions/routes.ts";
+import { chartRoutes } from "./inventory/charts/routes.ts";
 import { hostDetailRoutes } from "./inventory/host-details/routes.ts";
 import { hostRoutes } from "./inventory/host-list/routes.ts";
 import { labelRoutes } from "./inventory/labels/routes.ts";
@@ -135,6 +136,7 @@ const table: readonly Route[] = [
   ...selfServiceRoutes,
   ...reportRoutes,
   ...planRoutes,
+  ...chartRoutes,
   ...searchRoutes,
   ...sessionRoutes,
   ...setupRoutes,

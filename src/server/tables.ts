@@ -85,6 +85,7 @@ import { approvalChoices, approvals, approvalTeams, dangerUses } from "./hosts/a
 import { softwareCountChanges, vulnerabilityCountChanges } from "./hosts/count-changes/tables.ts";
 import { directoryCredentials } from "./hosts/directory/tables.ts";
 import { diskKeyHistory, hostDiskEncryption } from "./hosts/disk-encryption/tables.ts";
+import { historyCleared, historyHours, historySamples } from "./hosts/history/tables.ts";
 import { hostActions, scriptRuns } from "./hosts/host-actions/tables.ts";
 import { hostContacts, hostDetails, hostEmails, hostSeen, hosts, osVersions } from "./hosts/hosts/tables.ts";
 import { labelMembers, labels } from "./hosts/labels/tables.ts";
@@ -138,6 +139,7 @@ import {
 } from "./software/software/vulnerabilities/tables.ts";
 import { vulnerabilityFeeds } from "./software/vulnerabilities/feeds/tables.ts";
 import { vulnerabilityMatching } from "./software/vulnerabilities/matching/tables.ts";
+import { vulnerableHosts, vulnerableSources } from "./software/vulnerability-history/tables.ts";
 
 export const tables: AllTables = {
   teams,
@@ -329,6 +331,11 @@ export const tables: AllTables = {
   plans,
   planContents,
   planScopes,
+  historyHours,
+  historySamples,
+  historyCleared,
+  vulnerableHosts,
+  vulnerableSources,
   jobRuns,
   unusedRows,
 };

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { QueryFlag, Timestamp } from "../fields.ts";
+import { type HistoryDataset, softwareFilters } from "./history-settings.ts";
 import { osSettingSchemas } from "./os-settings.ts";
 
 const url = z.string().max(2048);
@@ -25,11 +26,41 @@ export const ServerSettings = z.object({
 });
 export const HostExpiry = z.object({ host_expiry_enabled: z.boolean(), host_expiry_window: z.int() });
 export const ActivityExpiry = z.object({ activity_expiry_enabled: z.boolean(), activity_expiry_window: z.int() });
-export const Features = z.object({
+const HistoricalData = z
+  .object({ uptime: z.boolean(), vulnerabilities: z.boolean() } satisfies Record<HistoryDataset, z.ZodBoolean>)
+  .meta({
+    description:
+      "what charts read is recorded where the organization and the team of a host have it on; turning it off deletes what " +
+      "was recorded",
+  });
+const MAX_EXCLUDED_CVES = 1_000;
+const cvss = z.number().min(0).max(10).nullable();
+const percent = z.number().min(0).max(100).nullable();
+const VulnerabilityChart = z
+  .object({
+    software_filters: z
+      .array(z.enum(softwareFilters))
+      .max(softwareFilters.length)
+      .nullable()
+      .meta({ description: "null: all software" }),
+    cvss_min: cvss,
+    cvss_max: cvss,
+    epss_min: percent,
+    epss_max: percent,
+    has_known_exploit: z.boolean(),
+    exclude_vulnerabilities: z.array(z.string().max(64)).max(MAX_EXCLUDED_CVES),
+  })
+  .meta({
+    description: "what charts of vulnerabilities count unless a request says otherwise; EPSS in percent (premium)",
+  });
+export const TeamFeatures = z.object({
   enable_host_users: z.boolean(),
   enable_software_inventory: z.boolean(),
   additional_queries: few(z.record(z.string().max(255), z.string().max(65_536)), 1_000).nullable(),
+  historical_data: HistoricalData,
 });
+export type TeamFeatures = z.infer<typeof TeamFeatures>;
+export const Features = TeamFeatures.extend({ vulnerability_exposure_historical_reporting: VulnerabilityChart });
 export type Features = z.infer<typeof Features>;
 
 export const FailingPoliciesWebhook = z.object({

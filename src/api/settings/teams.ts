@@ -7,10 +7,10 @@ import {
   CustomSettings,
   FailingPoliciesMail,
   FailingPoliciesWebhook,
-  Features,
   HostExpiry,
   HostStatusWebhook,
   MacosSetup,
+  TeamFeatures,
 } from "./app-config.ts";
 import { EnrollSecret, SecretList } from "./enroll-secrets.ts";
 import { NO_TEAM_NAME } from "./no-team.ts";
@@ -67,11 +67,7 @@ export const Team = z.object({
   webhook_settings: TeamWebhooks,
   integrations: TeamIntegrations,
   mdm: TeamMdm,
-  features: z.object({
-    enable_host_users: z.boolean(),
-    enable_software_inventory: z.boolean(),
-    additional_queries: z.record(z.string(), z.string()).nullable(),
-  }),
+  features: TeamFeatures,
   scripts: z.array(path).meta({ description: "applied through configuration as code only" }),
   software: z
     .record(z.string(), z.json())
@@ -98,7 +94,9 @@ const failingPoliciesMail = FailingPoliciesMail.partial().optional();
 const CalendarChange = Calendar.partial().optional();
 /** Changes of settings: omitted fields keep their value; lists are replaced as a whole. */
 export const TeamSettingsChange = z.object({
-  features: Features.partial().optional(),
+  features: TeamFeatures.partial()
+    .extend({ historical_data: TeamFeatures.shape.historical_data.partial().optional() })
+    .optional(),
   host_expiry_settings: HostExpiry.partial().optional(),
   webhook_settings: z
     .object({

@@ -32,6 +32,8 @@ const pathOfType: Readonly<Record<string, string>> = {
   deleted_conditional_access_integration_directory: "conditional_access.directory_tenant_id",
   added_conditional_access_provider: "conditional_access",
   deleted_conditional_access_provider: "conditional_access",
+  enabled_historical_dataset: "features.historical_data",
+  disabled_historical_dataset: "features.historical_data",
   enabled_conditional_access_automations: "integrations.conditional_access_enabled",
   disabled_conditional_access_automations: "integrations.conditional_access_enabled",
 };

@@ -77,9 +77,7 @@ export const orgSections = {
       query_report_cap: "report_cap",
     },
   }),
-  features: inFile(shape.features, {
-    notBuilt: { historical_data: "historical data", vulnerability_exposure_historical_reporting: "historical data" },
-  }),
+  features: inFile(shape.features),
   host_expiry_settings: inFile(shape.host_expiry_settings),
   activity_expiry_settings: inFile(shape.activity_expiry_settings, {
     notBuilt: { preserve_host_activities_on_reenrollment: "choice of which activities are kept" },
@@ -268,7 +266,7 @@ const TeamWebhooks = inFile(hooks, { replaced: { failing_policies_webhook: faili
 export const TeamSettings = z.strictObject({
   description: z.string().max(4096).nullish().meta({ description: "kept if left out" }),
   secrets: EnrollSecrets,
-  features: orgSections.features.nullish(),
+  features: team.features!.nullish(),
   host_expiry_settings: orgSections.host_expiry_settings.nullish(),
   webhook_settings: TeamWebhooks.nullish(),
   integrations: team.integrations!.nullish(),

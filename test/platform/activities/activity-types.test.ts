@@ -66,6 +66,8 @@ const own = [
   "deleted_directory_graph_credentials",
   "triggered_job",
   "edited_gitops_exceptions",
+  "enabled_historical_dataset",
+  "disabled_historical_dataset",
   "overrode_gitops_mode",
   "unsubscribed_from_policy_mails",
   "reset_policy",

@@ -230,6 +230,8 @@ export const sentences: Readonly<Record<string, Sentence>> = {
   deleted_conditional_access_provider: "removed the identity provider for conditional access",
   enabled_conditional_access_automations: `turned on conditional access${TEAM}`,
   disabled_conditional_access_automations: `turned off conditional access${TEAM}`,
+  enabled_historical_dataset: "turned on the history of {dataset}[ of the team {team}]",
+  disabled_historical_dataset: "turned off the history of {dataset}[ of the team {team}]",
   added_directory_graph_credentials: "added credentials of the directory[ {tenant_id}]",
   edited_directory_graph_credentials: "changed credentials of the directory[ {tenant_id}]",
   deleted_directory_graph_credentials: "deleted credentials of the directory[ {tenant_id}]",

@@ -45,6 +45,7 @@ import { deviceManagement } from "../../hosts/munki/unused-job.ts";
 import { operationsJob } from "../../hosts/operations/operations-job.ts";
 import { endUserLinks } from "../../hosts/scim/links.ts";
 import { approvals } from "../../inventory/approvals/approvals-job.ts";
+import { historyCleanup, historySamples } from "../../inventory/charts/jobs.ts";
 import { hostExpiry } from "../../inventory/host-list/expiry-job.ts";
 import { labelCriteria } from "../../inventory/labels/criteria-job.ts";
 import { liveQueryCleanup } from "../../inventory/live-queries/cleanup-job.ts";
@@ -107,6 +108,8 @@ export const allJobs: readonly Job[] = [
   policyMails,
   calendarJob,
   vulnerabilities,
+  historySamples,
+  historyCleanup,
   integrations,
   operationsJob,
   scriptBatchesJob,

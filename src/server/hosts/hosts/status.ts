@@ -31,6 +31,20 @@ export const online = (now: number): Predicate =>
     and(neverSeen, gt("created_at", isoAt(now - FIRST_WINDOW))),
   );
 
+/**
+ * Hosts that were online at any moment of this time, as far as their last contact shows: what was before they came back
+ * online for the last time is not stored.
+ */
+export const onlineBetween = (from: number, to: number): Predicate =>
+  or(
+    exists(
+      hostSeen,
+      "id",
+      and(gt("online_until", isoAt(from)), or(lt("seen_time", isoAt(to)), lt("online_since", isoAt(to)))),
+    ),
+    and(neverSeen, gt("created_at", isoAt(from - FIRST_WINDOW)), lt("created_at", isoAt(to))),
+  );
+
 /** Hosts whose status has changed since that time. Some hosts that came online earlier are included. */
 export const statusChangedSince = (time: number, now: number): Predicate =>
   or(

@@ -36,6 +36,7 @@ const otherLocks = [
   "disk-encryption",
   "disk-keys",
   "enroll",
+  "history",
   "host-names",
   "jobs",
   "policy_mails",

@@ -3,7 +3,8 @@
 
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { AppConfig, ConfigSections } from "../../../api/settings/app-config.ts";
+import type { AppConfig, ConfigSections, TeamFeatures } from "../../../api/settings/app-config.ts";
+import { historyDatasets } from "../../../api/settings/history-settings.ts";
 import type { OsSettings } from "../../../api/settings/os-settings.ts";
 import { isRecord } from "../../../text/record.ts";
 import type { ConfigChange } from "../../platform/activities/types/settings.ts";
@@ -164,6 +165,20 @@ export const activitiesOfAccessAutomations = (
         },
       ];
 
+/** Datasets of the past that are recorded from now on, or no more. */
+export const activitiesOfHistory = (
+  was: TeamFeatures["historical_data"],
+  is: TeamFeatures["historical_data"],
+  team: TeamOf,
+): RecordedChange[] =>
+  historyDatasets
+    .filter((dataset) => was[dataset] !== is[dataset])
+    .map((dataset) => ({
+      type: is[dataset] ? "enabled_historical_dataset" : "disabled_historical_dataset",
+      details: { dataset, team: team.team_name, ...team },
+      of: [`features.historical_data.${dataset}`],
+    }));
+
 /** All activities for a change of the configuration. */
 export function activitiesOfConfig(
   sections: readonly Section[],
@@ -184,6 +199,7 @@ export function activitiesOfConfig(
     ...activitiesOfMdm(was.mdm, is.mdm, noTeam),
     ...activitiesOfSwitches(was, is),
     ...activitiesOfConditionalAccess(was, is),
+    ...activitiesOfHistory(was.features.historical_data, is.features.historical_data, noTeam),
   ];
   const rest = sections.flatMap((section) => {
     const [from, to] = [was, is].map((values) => shapeOf(section, values)) as [object, object];

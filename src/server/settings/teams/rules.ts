@@ -9,7 +9,7 @@ import type { FieldError } from "../../platform/core/errors.ts";
 import { isConnected } from "../app-config/between.ts";
 import { entryKeys } from "../app-config/sections/integrations.ts";
 import { elsewhereProblems, osSettingsProblems, storedElsewhere } from "../app-config/sections/mdm-rules.ts";
-import { features as featuresSection } from "../app-config/sections/organization.ts";
+import { additionalQueryProblems } from "../app-config/sections/organization.ts";
 import { expiryProblem, under } from "../app-config/sections/rules.ts";
 import {
   failingPoliciesMailProblems,
@@ -35,7 +35,7 @@ export function settingsProblems({ before, after, change, config, isGated }: Cha
   const { host_expiry_enabled, host_expiry_window } = after.host_expiry_settings;
   const reason = change.host_expiry_settings && expiryProblem(host_expiry_enabled, host_expiry_window);
   if (reason) errors.push({ name: "host_expiry_settings.host_expiry_window", reason });
-  if (change.features) errors.push(...under("features", featuresSection.check(after.features)));
+  if (change.features) errors.push(...under("features", additionalQueryProblems(after.features)));
   const { host_status_webhook: status } = after.webhook_settings;
   if (change.webhook_settings?.host_status_webhook && status)
     errors.push(...under("webhook_settings.host_status_webhook", hostStatusProblems(status)));

@@ -9,7 +9,13 @@ import { type PageQuery, page } from "../../platform/core/http/paging.ts";
 import { nameKey } from "../../platform/core/name-key.ts";
 import { visible } from "../../platform/core/security/access.ts";
 import { and, eq, search } from "../../platform/store/query.ts";
-import { activitiesOfAccessAutomations, activitiesOfMdm, changesBetween, uncovered } from "../app-config/activities.ts";
+import {
+  activitiesOfAccessAutomations,
+  activitiesOfHistory,
+  activitiesOfMdm,
+  changesBetween,
+  uncovered,
+} from "../app-config/activities.ts";
 import { noHostExpiry } from "../app-config/sections/rules.ts";
 import { readConfig } from "../app-config/service.ts";
 import { changingSecrets, replaceSecrets } from "../enroll-secrets/service.ts";
@@ -53,7 +59,11 @@ export async function createTeam(ctx: Context, input: CreateInput): Promise<{ te
 /** The initial settings of a new team. */
 export const firstSettings = ({ features }: Pick<ConfigSections, "features">): TeamSettings => ({
   host_expiry_settings: noHostExpiry,
-  features,
+  features: {
+    enable_host_users: features.enable_host_users,
+    enable_software_inventory: features.enable_software_inventory,
+    additional_queries: features.additional_queries,
+  },
 });
 
 /** Inserts teams in the caller's transaction and records an activity for each. The names must be checked and free. */
@@ -160,6 +170,7 @@ export function activitiesOfTeam(before: TeamRow, after: TeamRow): Entry[] {
       is.integrations.conditional_access_enabled,
       team,
     ),
+    ...activitiesOfHistory(was.features.historical_data, is.features.historical_data, team),
   ];
   const changes = (Object.keys(is) as (keyof ShownTeam)[]).flatMap((at) =>
     changesBetween({ from: was[at], to: is[at], shown: [was[at], is[at]], at }),

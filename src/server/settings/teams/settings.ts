@@ -7,6 +7,7 @@ import { invalidFields } from "../../platform/core/errors.ts";
 import { blockedFields } from "../../platform/core/outbound/fields.ts";
 import { mergedValues } from "../app-config/merge.ts";
 import { completeOsSettings, respellMdm } from "../app-config/sections/mdm-rules.ts";
+import { noTeamFeatures } from "../app-config/sections/organization.ts";
 import { under } from "../app-config/sections/rules.ts";
 import { noHostStatusWebhook } from "../app-config/sections/webhooks.ts";
 import { versionProblems } from "../apple-versions/offered.ts";
@@ -19,7 +20,7 @@ import type { SettingsInput, WholeSettings } from "./whole.ts";
 /** The settings, with defaults for those that were never set. */
 export const shownSettings = (settings: TeamSettings): WholeSettings => ({
   host_expiry_settings: settings.host_expiry_settings,
-  features: settings.features,
+  features: mergedValues(noTeamFeatures, settings.features) as WholeSettings["features"],
   webhook_settings: mergedValues(noWebhooks, settings.webhook_settings) as TeamWebhooks,
   integrations: mergedValues(noIntegrations, settings.integrations) as TeamIntegrations,
   mdm: mergedValues(noMdm, settings.mdm) as TeamMdm,
@@ -35,7 +36,11 @@ export function changedSettings(
   const old = shownSettings(before);
   const mdm = change.mdm === undefined ? undefined : respellMdm(change.mdm);
   const merged: WholeSettings = {
-    features: { ...old.features, ...change.features },
+    features: {
+      ...old.features,
+      ...change.features,
+      historical_data: { ...old.features.historical_data, ...change.features?.historical_data },
+    },
     host_expiry_settings: mergedValues(
       old.host_expiry_settings,
       change.host_expiry_settings,

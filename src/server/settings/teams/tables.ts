@@ -2,8 +2,8 @@ import type {
   AgentOptions,
   FailingPoliciesMail,
   FailingPoliciesWebhook,
-  Features,
   HostStatusWebhook,
+  TeamFeatures,
 } from "../../../api/settings/app-config.ts";
 import type { TeamIntegrations, TeamMdm } from "../../../api/settings/teams.ts";
 import { id, json, table, text, time } from "../../platform/store/table.ts";
@@ -17,7 +17,8 @@ declare module "../../platform/core/tables.ts" {
 /** `noTeamSettings` (no-team.ts) reads the settings of this type for hosts without a team. */
 export interface TeamSettings {
   host_expiry_settings: { host_expiry_enabled: boolean; host_expiry_window: number };
-  features: Features;
+  /** Those that were added later are absent if they were never set. */
+  features: Omit<TeamFeatures, "historical_data"> & Partial<Pick<TeamFeatures, "historical_data">>;
   /** Absent if the team has none. */
   webhook_settings?: {
     host_status_webhook?: HostStatusWebhook | null;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Features, HostExpiry } from "../../../api/settings/app-config.ts";
+import { HostExpiry, TeamFeatures } from "../../../api/settings/app-config.ts";
 import type { Team, TeamSettingsChange } from "../../../api/settings/teams.ts";
 import { TeamIntegrations, TeamMdm, TeamWebhooks } from "../../../api/settings/teams.ts";
 
@@ -13,7 +13,7 @@ export type SettingsInput = TeamSettingsChange;
 /** All settings of a team. Every field is required. */
 export const WholeTeam = z.object({
   host_expiry_settings: HostExpiry,
-  features: Features,
+  features: TeamFeatures,
   webhook_settings: TeamWebhooks,
   integrations: TeamIntegrations,
   mdm: TeamMdm,

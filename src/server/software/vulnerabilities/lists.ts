@@ -6,6 +6,7 @@ import type {
   HostVulnerabilityDetails,
   vulnerabilitiesApi,
 } from "../../../api/software/vulnerabilities.ts";
+import { isCve } from "../../../text/cve.ts";
 import { NO_TEAM } from "../../hosts/count-changes/tables.ts";
 import { type Context, isPremium } from "../../platform/core/context.ts";
 import { asCounts } from "../../platform/core/counts.ts";
@@ -159,11 +160,9 @@ async function unknown(store: ServerTx, cve: string): Promise<ApiError> {
   return notThere(`no vulnerability data was ever imported (vulnerability_data_url): ${error.errors[0]!.reason}`);
 }
 
-const CVE = /^CVE-\d{4}-\d{4,19}$/;
-
 export async function getVulnerability(ctx: Context, { cve, teamId, reply }: VulnerabilityRequest) {
   const { store } = ctx;
-  if (!CVE.test(cve)) throw badRequest(`Invalid cve: ${cve}`, "cve");
+  if (!isCve(cve)) throw badRequest(`Invalid cve: ${cve}`, "cve");
   if (teamId !== undefined) {
     authorize(ctx, "software:list", teamId === NO_TEAM ? null : teamId);
     // A list answers 404 here.

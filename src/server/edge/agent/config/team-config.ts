@@ -1,7 +1,7 @@
 // Builds the agent configuration: the agent options of the host's team, or else the global ones, plus the scheduled
 // queries of the host. Hosts with equal configurations share one serialized reply.
 
-import type { AgentOptions, Features } from "../../../../api/settings/app-config.ts";
+import type { AgentOptions, TeamFeatures } from "../../../../api/settings/app-config.ts";
 import { isRecord } from "../../../../text/record.ts";
 import type { PlanItem, TeamPlan } from "../../../checks/queries/plan.ts";
 import { toSeconds } from "../../../platform/agent-protocol/numbers.ts";
@@ -20,8 +20,11 @@ export interface AgentConfig {
   readonly intervals: Intervals;
 }
 
+/** The features that decide what agents are asked. */
+type AgentFeatures = Omit<TeamFeatures, "historical_data">;
+
 export interface TeamConfig {
-  readonly features: Features;
+  readonly features: AgentFeatures;
   /** Items that only some of the hosts receive. */
   readonly scoped: readonly PlanItem[];
   /** `choice` selects the scoped items to include. */
@@ -119,7 +122,7 @@ function variants(config: Record<string, unknown>, plan: TeamPlan, onOverflow: B
 
 export function teamConfig(
   options: AgentOptions,
-  features: Features,
+  features: AgentFeatures,
   plan: TeamPlan,
   onOverflow: Build["onOverflow"],
 ): TeamConfig {

@@ -1,6 +1,7 @@
 // The configuration, teams, GitOps, plans, jobs and webhooks.
 import type { z } from "zod";
 import type { GitopsExceptions } from "../../../../api/settings/app-config.ts";
+import type { HistoryDataset } from "../../../../api/settings/history-settings.ts";
 import type { Nothing, TeamDetails } from "./details.ts";
 
 interface PlanDetails {
@@ -45,6 +46,9 @@ export interface SettingsActivities {
   /** An empty name stands for no team. */
   enabled_conditional_access_automations: { team_id: number | null; team_name: string };
   disabled_conditional_access_automations: { team_id: number | null; team_name: string };
+  /** `team` is the name of a team, or null for all hosts. */
+  enabled_historical_dataset: TeamDetails & { dataset: HistoryDataset; team: string | null };
+  disabled_historical_dataset: TeamDetails & { dataset: HistoryDataset; team: string | null };
   edited_enroll_secrets: TeamDetails;
   created_enroll_token: TeamDetails & { expires_at: string };
   created_custom_variable: VariableDetails;

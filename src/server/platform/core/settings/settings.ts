@@ -262,6 +262,7 @@ export const Settings = z.strictObject({
     "after that, how long requests in progress may take before their connections are closed",
   ),
   session_duration: duration("5d").describe("how long a session lasts without use"),
+  history_days: whole(1, 400).default(31).describe("how many days of the past charts can show; older data is deleted"),
   session_max_age: duration("90d").describe("how long a session lasts in any case"),
   mail_timeout: duration("15s").describe("time limit for sending one mail"),
   log_level: z

@@ -5,11 +5,14 @@ import {
   HostExpiry,
   OrgInfo,
   ServerSettings,
+  type TeamFeatures,
 } from "../../../../api/settings/app-config.ts";
 import { sqlProblem } from "../../../../sql/syntax.ts";
+import { isCve } from "../../../../text/cve.ts";
 import { isUrlHost } from "../../../../text/urls.ts";
+import type { FieldError } from "../../../platform/core/errors.ts";
 import { section } from "../section.ts";
-import { badLinks, badServerUrls, badUrls, expiryProblem, missing, noHostExpiry } from "./rules.ts";
+import { badLinks, badServerUrls, badUrls, expiryProblem, missing, noHostExpiry, under } from "./rules.ts";
 
 export const orgInfo = section({
   name: "org_info",
@@ -53,17 +56,58 @@ export const activityExpiry = section({
   },
 });
 
+/** The features of a team that has changed none. */
+export const noTeamFeatures: TeamFeatures = {
+  enable_host_users: true,
+  enable_software_inventory: true,
+  additional_queries: null,
+  historical_data: { uptime: true, vulnerabilities: true },
+};
+
+const CHART = "vulnerability_exposure_historical_reporting";
+const noChartDefaults: Features[typeof CHART] = {
+  software_filters: null,
+  cvss_min: null,
+  cvss_max: null,
+  epss_min: null,
+  epss_max: null,
+  has_known_exploit: false,
+  exclude_vulnerabilities: [],
+};
+
 export const features = section({
   name: "features",
   schema: Features,
-  defaults: { enable_host_users: true, enable_software_inventory: true, additional_queries: null },
-  check: ({ additional_queries: queries }) =>
-    Object.entries(queries ?? {}).flatMap(([name, sql]) => {
-      const isMissing = name.trim() === "" || sql.trim() === "";
-      const reason = isMissing ? "must have a name and a query" : sqlProblem(sql);
-      return reason === null ? [] : [{ name: `additional_queries.${name}`, reason }];
-    }),
+  defaults: {
+    ...noTeamFeatures,
+    [CHART]: noChartDefaults,
+  },
+  premium: Object.keys(noChartDefaults).map((name) => `${CHART}.${name}`),
+  check: (value) => [
+    ...additionalQueryProblems(value),
+    ...under(CHART, chartProblems(value.vulnerability_exposure_historical_reporting)),
+  ],
 });
+
+export const additionalQueryProblems = ({ additional_queries: queries }: TeamFeatures): FieldError[] =>
+  Object.entries(queries ?? {}).flatMap(([name, sql]) => {
+    const isMissing = name.trim() === "" || sql.trim() === "";
+    const reason = isMissing ? "must have a name and a query" : sqlProblem(sql);
+    return reason === null ? [] : [{ name: `additional_queries.${name}`, reason }];
+  });
+
+function chartProblems(chart: Features[typeof CHART]): FieldError[] {
+  const isAbove = (low: number | null, high: number | null) => low !== null && high !== null && low > high;
+  return [
+    ...(isAbove(chart.cvss_min, chart.cvss_max) ? [{ name: "cvss_min", reason: "must not be above cvss_max" }] : []),
+    ...(isAbove(chart.epss_min, chart.epss_max) ? [{ name: "epss_min", reason: "must not be above epss_max" }] : []),
+    ...chart.exclude_vulnerabilities.flatMap((cve, i) =>
+      isCve(cve.toUpperCase())
+        ? []
+        : [{ name: `exclude_vulnerabilities.${i}`, reason: "must be a CVE, such as CVE-2026-1234" }],
+    ),
+  ];
+}
 
 export const vulnerabilitySettings = section({
   name: "vulnerability_settings",

@@ -5,13 +5,13 @@ import { FailingPoliciesMail, FailingPoliciesWebhook } from "../../../../../api/
 import { TeamIntegrations, TeamWebhooks } from "../../../../../api/settings/teams.ts";
 import { isRecord } from "../../../../../text/record.ts";
 import { merge } from "../../../../settings/app-config/merge.ts";
+import { noTeamFeatures } from "../../../../settings/app-config/sections/organization.ts";
 import { noHostExpiry } from "../../../../settings/app-config/sections/rules.ts";
 import {
   noFailingPoliciesMail,
   noFailingPoliciesWebhook,
   noHostStatusWebhook,
 } from "../../../../settings/app-config/sections/webhooks.ts";
-import { sections } from "../../../../settings/app-config/sections.ts";
 import { noIntegrations, noMdm } from "../../../../settings/teams/defaults.ts";
 import type { NoTeamSettings } from "../../../../settings/teams/no-team.ts";
 import type { WholeSettings } from "../../../../settings/teams/whole.ts";
@@ -33,7 +33,7 @@ const { policy_ids: _none, ...noFailing } = noFailingPoliciesWebhook;
 
 export const teamSettingsDefaults: SettingsValue = {
   host_expiry_settings: noHostExpiry,
-  features: sections.features.defaults,
+  features: noTeamFeatures,
   webhook_settings: {
     host_status_webhook: null,
     failing_policies_webhook: noFailing,
