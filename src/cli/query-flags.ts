@@ -63,7 +63,7 @@ const plainTexts: Record<string, string> = {
 /** Left out: paging has flags of its own, a team is given by name, and the fields are those that are printed. */
 const apart = new Set(["page", "per_page", "cursor", "with_count", "team_id", "dry_run", "fields"]);
 /** Boolean filters for which false is a filter too, as opposed to no filter. */
-const threeWay = new Set(["connected_to_svc"]);
+const threeWay = new Set(["connected_to_svc", "has_known_exploit"]);
 
 export function queryFlags(endpoint: AnyEndpoint, skip: readonly string[] = []): QueryFlagSet {
   const flags: QueryFlagSet = {};

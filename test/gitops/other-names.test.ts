@@ -69,7 +69,6 @@ describe("keys of other systems", () => {
       org("webhook_settings: {failing_policies_webhook: {policy_ids: [1]}}"),
       "must be empty: use webhooks_and_tickets_enabled of the policy instead",
     ],
-    [org("features: {historical_data: true}"), "this server does not support historical data yet"],
   ])("%j has a hint", async (files, hint) => {
     expect(errorsOf((await readGiven(files)).problems)).toEqual([expect.stringContaining(`: ${hint}`)]);
   });

@@ -68,9 +68,9 @@ describe("the schema of main files", () => {
   });
 
   it("keeps descriptions, and names unsupported features", () => {
-    const { features, webhook_settings } = definitions.org_settings!.properties as Record<string, Node>;
+    const { integrations, webhook_settings } = definitions.org_settings!.properties as Record<string, Node>;
     expect(JSON.stringify(webhook_settings)).toContain("period of the automation job");
-    expect(JSON.stringify(features)).toContain("not supported yet: historical data; must be empty");
+    expect(JSON.stringify(integrations)).toContain("not supported yet: workspace directory; must be empty");
   });
 
   it.each<[string, unknown, boolean]>([

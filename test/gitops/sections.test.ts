@@ -195,7 +195,6 @@ describe("problems", () => {
 
 describe("features that this server does not support", () => {
   it.each<[string, string]>([
-    ["org_settings: {features: {historical_data: {uptime: true}}}", "historical data"],
     ["org_settings: {integrations: {workspace_directory: [{domain: x}]}}", "workspace directory"],
     [
       "name: T\ncontrols: {windows_settings: {enable_managed_local_account: true}}",

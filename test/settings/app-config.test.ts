@@ -51,7 +51,21 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
       },
       host_expiry_settings: { host_expiry_enabled: false, host_expiry_window: 0 },
       activity_expiry_settings: { activity_expiry_enabled: false, activity_expiry_window: 0 },
-      features: { enable_host_users: true, enable_software_inventory: true, additional_queries: null },
+      features: {
+        enable_host_users: true,
+        enable_software_inventory: true,
+        additional_queries: null,
+        historical_data: { uptime: true, vulnerabilities: true },
+        vulnerability_exposure_historical_reporting: {
+          software_filters: null,
+          cvss_min: null,
+          cvss_max: null,
+          epss_min: null,
+          epss_max: null,
+          has_known_exploit: false,
+          exclude_vulnerabilities: [],
+        },
+      },
       smtp_settings: {
         enable_smtp: false,
         configured: false,

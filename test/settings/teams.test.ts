@@ -46,7 +46,12 @@ describe.each(rulesEngines)("teams on %s", (engine) => {
       description: "d",
       agent_options: null,
       host_expiry_settings: { host_expiry_enabled: false, host_expiry_window: 0 },
-      features: { enable_host_users: true, enable_software_inventory: true, additional_queries: null },
+      features: {
+        enable_host_users: true,
+        enable_software_inventory: true,
+        additional_queries: null,
+        historical_data: { uptime: true, vulnerabilities: true },
+      },
       webhook_settings: {
         host_status_webhook: null,
         failing_policies_webhook: {

@@ -112,14 +112,25 @@ const expiry = (prefix: string) =>
   fc
     .tuple(bool, fc.integer({ min: 1, max: 400 }))
     .map(([on, days]): Fields => ({ [`${prefix}_enabled`]: on, [`${prefix}_window`]: days }));
-const features = fc.record({
+const teamFeatures = {
   enable_host_users: bool,
   enable_software_inventory: bool,
   additional_queries: fc.oneof(
     fc.constant(null),
     fc.dictionary(fc.constantFrom("a.b", "$x", "users", "#"), sql, { minKeys: 1, noNullPrototype: true }),
   ),
+  historical_data: fc.record({ uptime: bool, vulnerabilities: bool }),
+};
+const chart = fc.record({
+  software_filters: fc.oneof(fc.constant(null), fc.subarray(["os", "browsers", "office", "adobe"])),
+  cvss_min: fc.constantFrom(null, 0, 7.5),
+  cvss_max: fc.constantFrom(null, 8, 10),
+  epss_min: fc.constantFrom(null, 1),
+  epss_max: fc.constantFrom(null, 50.5, 100),
+  has_known_exploit: bool,
+  exclude_vulnerabilities: fc.subarray(["CVE-2026-0001", "CVE-2025-12345"]),
 });
+const features = fc.record({ ...teamFeatures, vulnerability_exposure_historical_reporting: chart });
 const version = fc.constantFrom(
   { minimum_version: "", deadline: "", deadline_days: null },
   { minimum_version: "14.6.1", deadline: "2026-05-01", deadline_days: null },
@@ -348,7 +359,7 @@ const teamSettings = (defaults: Defaults, { a, b }: Tickets): fc.Arbitrary<Json>
   return fc
     .record({
       host_expiry_settings: expiry("host_expiry"),
-      features,
+      features: fc.record(teamFeatures),
       status: fc.oneof(fc.constant(null), hook("enable_host_status_webhook", status)),
       failing: hook("enable_failing_policies_webhook", batch),
       mail: failingPoliciesMail,
