@@ -8,7 +8,7 @@ import { makeHost, makeInventory, makeSoftware, makeTeam, makeVulnerabilities } 
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const STEP = 10 * MINUTE;
+const STEP_MS = 10 * MINUTE;
 
 /** A sequence of numbers from 0 to 1 that depends on the seed only (mulberry32). */
 function randomNumbers(seed: number): () => number {
@@ -130,7 +130,7 @@ describe.each(bothEngines)("a random history on %s", (engine) => {
       for (let hour = 0; hour < amount(engine === "postgres" ? 3 : 8, 60); hour++)
         for (let step = 0; step < 6; step++) {
           await world.step(step === 0);
-          t.clock.advance(STEP);
+          t.clock.advance(STEP_MS);
         }
       t.clock.advance(-MINUTE);
       const teamId = world.hosts[0]!.teamId;

@@ -219,6 +219,7 @@ export const rules: Record<string, PermissionName | "open" | "self"> = {
   "PATCH /teams/:id/secrets": "write team enroll secrets",
   "GET /hosts": "list hosts, filter",
   "GET /hosts/count": "list hosts, filter",
+  "GET /charts/:metric": "list hosts, filter",
   "GET /hosts/facets": "list hosts, filter",
   "GET /host_summary": "list hosts, filter",
   "GET /hosts/:id": "list hosts, filter",

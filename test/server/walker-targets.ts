@@ -849,6 +849,7 @@ export const targets: Record<string, Target> = {
   "PATCH /teams/:id/secrets": onTeam("/secrets", () => ({ secrets: [] })),
   "GET /hosts": byTeamFilter("/hosts"),
   "GET /hosts/count": byTeamFilter("/hosts/count"),
+  "GET /charts/:metric": byTeamFilter("/charts/uptime"),
   "GET /hosts/facets": byTeamFilter("/hosts/facets?by=platform"),
   "GET /host_summary": byTeamFilter("/host_summary"),
   "GET /hosts/:id": onHost(),

@@ -1,4 +1,4 @@
-// Decoded sets are kept in memory, because charts read the same ones again and again and most of them never change.
+// DecodedRow sets are kept in memory, because charts read the same ones again and again and most of them never change.
 import { part } from "../../platform/core/running.ts";
 import type { Collection } from "../../platform/store/store.ts";
 import type { RowOf, Table } from "../../platform/store/table.ts";
@@ -10,7 +10,7 @@ const ROW_BYTES = 200;
 /** Rows that are read and decoded at once. */
 const BATCH_SIZE = 100;
 
-interface Decoded {
+interface DecodedRow {
   readonly revision: number;
   readonly value: unknown;
   readonly bytes: number;
@@ -26,7 +26,7 @@ export interface Decoding<T extends Table, V> {
 
 export class DecodedSets {
   /** By table and id; the one that was used least recently is first. */
-  readonly #rows = new Map<string, Decoded>();
+  readonly #rows = new Map<string, DecodedRow>();
   #bytes = 0;
 
   /** The decoded column of each row, by id. Rows that no longer exist are left out. */
@@ -56,7 +56,7 @@ export class DecodedSets {
     return values;
   }
 
-  #keep(key: string, decoded: Decoded): void {
+  #keep(key: string, decoded: DecodedRow): void {
     this.#bytes += decoded.bytes - (this.#rows.get(key)?.bytes ?? 0);
     this.#rows.delete(key);
     this.#rows.set(key, decoded);

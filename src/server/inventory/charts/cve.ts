@@ -39,7 +39,7 @@ export const cve: Metric = {
 };
 
 type Defaults = Features["vulnerability_exposure_historical_reporting"];
-type Applied = ReturnType<typeof appliedFilters>;
+type VulnerabilityFilters = ReturnType<typeof appliedFilters>;
 
 /** The filters of a request, completed by those of the configuration. */
 function appliedFilters(query: ChartQuery, defaults: Defaults) {
@@ -71,7 +71,13 @@ function checkOrder(name: string, low: number | null, high: number | null): void
 }
 
 /** Scores that are not known are below 0, and within no limits. */
-function severityWhere({ severity_min, severity_max, epss_min, epss_max, has_known_exploit }: Applied): Predicate {
+function severityWhere({
+  severity_min,
+  severity_max,
+  epss_min,
+  epss_max,
+  has_known_exploit,
+}: VulnerabilityFilters): Predicate {
   const within = (column: string, low: number | null, high: number | null): Predicate =>
     low === null && high === null
       ? everything

@@ -17,7 +17,7 @@ declare module "../../platform/core/tables.ts" {
 /** `noTeamSettings` (no-team.ts) reads the settings of this type for hosts without a team. */
 export interface TeamSettings {
   host_expiry_settings: { host_expiry_enabled: boolean; host_expiry_window: number };
-  /** Those that were added later are absent if they were never set. */
+  /** Features that were added later are absent if they were never set. */
   features: Omit<TeamFeatures, "historical_data"> & Partial<Pick<TeamFeatures, "historical_data">>;
   /** Absent if the team has none. */
   webhook_settings?: {
