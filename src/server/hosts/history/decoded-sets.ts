@@ -1,4 +1,4 @@
-// DecodedRow sets are kept in memory, because charts read the same ones again and again and most of them never change.
+// Decoded sets are kept in memory, because charts read the same ones again and again and most of them never change.
 import { part } from "../../platform/core/running.ts";
 import type { Collection } from "../../platform/store/store.ts";
 import type { RowOf, Table } from "../../platform/store/table.ts";
