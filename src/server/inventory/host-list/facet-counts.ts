@@ -4,6 +4,7 @@ import { hostPolicies } from "../../checks/policies/tables.ts";
 import { byStatus } from "../../hosts/host-contact/contact.ts";
 import { hosts } from "../../hosts/hosts/tables.ts";
 import { labelCounts } from "../../hosts/labels/counts.ts";
+import { inTurns } from "../../platform/core/concurrency/in-turns.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { byId } from "../../platform/core/maps.ts";
 import {
@@ -47,19 +48,17 @@ const byColumn =
 
 const countStatuses: CountFacet = async ({ store, clock }, where) => {
   const now = clock.now();
-  const count = (status: "online" | "new" | "missing") => store.hosts.count(and(where, byStatus(status, now)));
-  const [all, online, fresh, missing] = await Promise.all([
-    store.hosts.count(where),
-    count("online"),
-    count("new"),
-    count("missing"),
-  ]);
+  const counted = [
+    where,
+    ...(["online", "new", "missing"] as const).map((status) => and(where, byStatus(status, now))),
+  ];
+  const [all, online, fresh, missing] = await inTurns(counted.map((hostsOf) => () => store.hosts.count(hostsOf)));
   return [
-    { value: "online", count: online },
+    { value: "online", count: online! },
     // Hosts may change between two counts.
-    { value: "offline", count: Math.max(0, all - online) },
-    { value: "new", count: fresh },
-    { value: "missing", count: missing },
+    { value: "offline", count: Math.max(0, all! - online!) },
+    { value: "new", count: fresh! },
+    { value: "missing", count: missing! },
   ];
 };
 
@@ -138,11 +137,12 @@ const countFailing: CountFacet = async ({ store }, where) => {
 const byCondition =
   (condition: Predicate): CountFacet =>
   async ({ store }, where) => {
-    const [yes, all] = await Promise.all([store.hosts.count(and(where, condition)), store.hosts.count(where)]);
+    const counted = [and(where, condition), where];
+    const [yes, all] = await inTurns(counted.map((hostsOf) => () => store.hosts.count(hostsOf)));
     // Hosts may change between the two.
-    const no = Math.max(0, all - yes);
+    const no = Math.max(0, all! - yes!);
     return mostFirst([
-      { value: true, count: yes },
+      { value: true, count: yes! },
       { value: false, count: no },
     ]);
   };

@@ -9,6 +9,7 @@ import {
 } from "../../../api/inventory/host-facets.ts";
 import type { HostFilter } from "../../../api/inventory/host-filters.ts";
 import { nearest } from "../../../text/nearest.ts";
+import { inTurns } from "../../platform/core/concurrency/in-turns.ts";
 import { sharing } from "../../platform/core/concurrency/sharing.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { invalid } from "../../platform/core/errors.ts";
@@ -23,10 +24,8 @@ export async function countFacets(ctx: Context, { by, ...filter }: HostFacetsQue
   const all = await hostsOfQuery(ctx, filter, "hosts:list");
   const key = JSON.stringify(["facets", visible(ctx, "hosts:list"), filter, names]);
   return ctx.running.of(sharing).run(key, async () => {
-    const [count, facets] = await Promise.all([
-      ctx.store.hosts.count(all),
-      Promise.all(names.map((name) => facetOf(ctx, name, filter, all))),
-    ]);
+    const count = await ctx.store.hosts.count(all);
+    const facets = await inTurns(names.map((name) => () => facetOf(ctx, name, filter, all)));
     return { count, facets };
   });
 }

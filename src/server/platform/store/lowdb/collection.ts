@@ -2,10 +2,10 @@ import { columnsOfPages, type OrderTerm, type Position, type Predicate, type Sca
 import { type Batch, readSides, type Sides, type SidesOf } from "../sides.ts";
 import type { Collection, UpsertOptions } from "../store.ts";
 import type { InsertOf, RowOf, Table } from "../table.ts";
-import { Filter } from "./filter.ts";
 import type { Memory } from "./memory.ts";
 import type { MemoryTable } from "./memory-table.ts";
-import { Ordering, select } from "./ordering.ts";
+import { Filter } from "./queries/filter.ts";
+import { Ordering, select } from "./queries/ordering.ts";
 import type { Session } from "./session.ts";
 import { columnSpec, comparable, compareValues, type MemoryRow, type Value } from "./values.ts";
 import { deleteRows, insertRows, updateEachRow, updateRows, upsertRows } from "./writing.ts";
@@ -164,12 +164,7 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
   }
 
   count(where: Predicate = everything): Promise<number> {
-    return this.#read(() => {
-      if (where.op === "all") return this.#memoryTable.rows.size;
-      let count = 0;
-      for (const _ of new Filter(this.#memory).rows(this.#memoryTable, where)) count++;
-      return count;
-    });
+    return this.#read(() => new Filter(this.#memory).count(this.#memoryTable, where));
   }
 
   groupCount(
@@ -177,20 +172,23 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     where: Predicate = everything,
   ): Promise<{ value: Scalar | null; count: number }[]> {
     return this.#read(() => {
-      const counts = new Map<Value, number>();
-      const add = (value: Value) => counts.set(value, (counts.get(value) ?? 0) + 1);
+      const groups = new Map<Value, { readonly value: Value; count: number }>();
+      const add = (value: Value) => {
+        const group = groups.get(value);
+        if (group) group.count++;
+        else groups.set(value, { value, count: 1 });
+      };
       const isSet = columnSpec(this.table, column).kind === "ids";
       if (!isSet) comparable(this.table, column);
       const index = this.#memoryTable.indexOn(column);
-      if (index && where.op === "all") for (const value of index.keys()) counts.set(value, index.count(value));
+      if (index && where.op === "all")
+        for (const value of index.keys()) groups.set(value, { value, count: index.count(value) });
       else
-        for (const row of new Filter(this.#memory).rows(this.#memoryTable, where)) {
+        new Filter(this.#memory).each(this.#memoryTable, where, (row) => {
           if (!isSet) add(row[column] as Value);
           else for (const member of (row[column] as readonly number[] | null) ?? []) add(member);
-        }
-      return Array.from(counts, ([value, count]) => ({ value, count })).sort(
-        (a, b) => b.count - a.count || compareValues(a.value, b.value),
-      );
+        });
+      return [...groups.values()].sort((a, b) => b.count - a.count || compareValues(a.value, b.value));
     });
   }
 
@@ -198,10 +196,10 @@ export class MemoryCollection<T extends Table> implements Collection<T> {
     return this.#read(() => {
       comparable(this.table, column);
       let max: Value = null;
-      for (const row of new Filter(this.#memory).rows(this.#memoryTable, where)) {
+      new Filter(this.#memory).each(this.#memoryTable, where, (row) => {
         const value = row[column] as Value;
         if (value !== null && (max === null || compareValues(value, max) > 0)) max = value;
-      }
+      });
       return max;
     });
   }

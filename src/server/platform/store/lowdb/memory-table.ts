@@ -1,7 +1,11 @@
 import { UniqueViolation } from "../store.ts";
 import type { Table } from "../table.ts";
 import { ColumnIndex, FoldedIndex } from "./column-index.ts";
-import type { MemoryRow, RowForms } from "./values.ts";
+import { IdSet } from "./id-set.ts";
+import type { MemoryRow, RowForms, Value } from "./values.ts";
+
+/** A map of bytes that would take more memory than this for each row is larger than a set of their ids. */
+const MAX_BYTES_PER_ID = 16;
 
 /** The rows of one table with their indexes. Enforces unique sets only; checking references is the writer's task. */
 export class MemoryTable {
@@ -105,6 +109,11 @@ export class MemoryTable {
     this.#order = [];
     this.#sorted = true;
     this.buildIndexes();
+  }
+
+  /** A set for ids of this table. */
+  emptyIdSet(): IdSet | Set<Value> {
+    return this.nextId <= MAX_BYTES_PER_ID * this.rows.size ? new IdSet(this.nextId) : new Set();
   }
 
   /** All ids in ascending order, possibly including ids of deleted rows. */

@@ -5,9 +5,9 @@ import { BadRow, partRow, wholeRow } from "../rows.ts";
 import { ReferenceViolation, UniqueViolation } from "../store.ts";
 import type { Change } from "./change.ts";
 import type { ColumnIndex } from "./column-index.ts";
-import { Filter } from "./filter.ts";
 import type { Memory } from "./memory.ts";
 import type { MemoryTable } from "./memory-table.ts";
+import { Filter } from "./queries/filter.ts";
 import type { MemoryRow } from "./values.ts";
 
 type InputRow = Readonly<Record<string, unknown>>;
@@ -163,7 +163,7 @@ export function updateRows(
   set: InputRow,
 ): number {
   const values = checkedPart(memoryTable, set);
-  const picked = [...new Filter(memory).rows(memoryTable, where)].sort(byId);
+  const picked = new Filter(memory).rows(memoryTable, where).sort(byId);
   return change.atomically(() => {
     const rows = picked.map((before) => replaceRow(memoryTable, change, before, values));
     checkReferences(memory, memoryTable, rows, Object.keys(values));
@@ -190,7 +190,7 @@ export function updateEachRow(
 }
 
 export function deleteRows(memory: Memory, memoryTable: MemoryTable, change: Change, where: Predicate): number {
-  const picked = [...new Filter(memory).rows(memoryTable, where)];
+  const picked = new Filter(memory).rows(memoryTable, where);
   const going = new Map<MemoryTable, Set<number>>();
   const queue: [MemoryTable, number][] = [];
   const go = (from: MemoryTable, id: number): void => {

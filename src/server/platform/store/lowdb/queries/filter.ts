@@ -1,60 +1,69 @@
 // Evaluates predicates on rows in memory: `plan` selects candidate rows, `test` checks one row.
-import type { Predicate, Scalar } from "../query.ts";
-import { cleanText, compareText, searchForm } from "../rows.ts";
-import { type ColumnIndex, placeOf } from "./column-index.ts";
-import type { Memory } from "./memory.ts";
-import type { MemoryTable } from "./memory-table.ts";
-import { columnSpec, comparable, type MemoryRow, type Value } from "./values.ts";
+import type { Predicate } from "../../query.ts";
+import { cleanText, searchForm } from "../../rows.ts";
+import type { Memory } from "../memory.ts";
+import type { MemoryTable } from "../memory-table.ts";
+import { columnSpec, comparable, type MemoryRow, type Value } from "../values.ts";
+import { idsOf, keysPlan, type Plan, planOf, rangePlan, startPlan, unionOf } from "./plans.ts";
+import {
+  asciiLower,
+  cleanScalar,
+  everyTest,
+  holdsAny,
+  type Range,
+  rangeTest,
+  searchTest,
+  someTest,
+  type Test,
+} from "./row-tests.ts";
 
-type Test = (row: MemoryRow) => boolean;
 type Exists = Extract<Predicate, { op: "exists" }>;
 type HasOf = Extract<Predicate, { op: "hasOf" }>;
-type Range = Extract<Predicate, { op: "lt" | "lte" | "gt" | "gte" }>;
 
-/** A set of ids that contains every matching row, and its approximate size. */
-interface Plan {
-  readonly cost: number;
-  ids(): Iterable<number>;
-}
+/** The distinct values of a column. */
+type Values = Pick<ReadonlySet<Value>, "has"> & Iterable<Value>;
 
-// Stored text is always cleaned, so the text to compare it with must be cleaned in the same way.
-export const cleanScalar = <T extends Scalar>(value: T): T =>
-  (typeof value === "string" ? cleanText(value) : value) as T;
-
-function holds(sorted: readonly number[], value: number): boolean {
-  let low = 0;
-  let high = sorted.length - 1;
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const candidate = sorted[middle]!;
-    if (candidate === value) return true;
-    if (candidate < value) low = middle + 1;
-    else high = middle - 1;
-  }
-  return false;
-}
+/** Adding a row of the inner table to a set takes about as long as looking up this many rows by their ids. */
+const PROBES_PER_MEMBER = 3;
 
 /** Evaluates the predicates of one query: the result of an inner query is computed once and reused for every row. */
 export class Filter {
   readonly #memory: Memory;
-  readonly #sets = new Map<Predicate, ReadonlySet<Value>>();
+  readonly #sets = new Map<Predicate, Values>();
 
   constructor(memory: Memory) {
     this.#memory = memory;
   }
 
-  /** The matching rows, in no particular order. */
-  *rows(memoryTable: MemoryTable, where: Predicate): Generator<MemoryRow> {
+  /** Visits the matching rows, in no particular order. */
+  each(memoryTable: MemoryTable, where: Predicate, visit: (row: MemoryRow) => void): void {
+    const { rows } = memoryTable;
     const plan = this.plan(memoryTable, where);
-    const test = this.test(memoryTable, where, plan?.cost ?? memoryTable.rows.size);
-    if (!plan) {
-      for (const row of memoryTable.rows.values()) if (test(row)) yield row;
+    // Looking up more than half of the rows by their ids takes longer than reading all of them.
+    if (!plan || plan.cost * 2 > rows.size) {
+      const test = this.test(memoryTable, where, rows.size);
+      for (const row of rows.values()) if (test(row)) visit(row);
       return;
     }
+    const test = this.test(memoryTable, where, plan.cost);
     for (const id of plan.ids()) {
-      const row = memoryTable.rows.get(id);
-      if (row && test(row)) yield row;
+      const row = rows.get(id);
+      if (row && test(row)) visit(row);
     }
+  }
+
+  /** The matching rows, in no particular order. */
+  rows(memoryTable: MemoryTable, where: Predicate): MemoryRow[] {
+    const rows: MemoryRow[] = [];
+    this.each(memoryTable, where, (row) => void rows.push(row));
+    return rows;
+  }
+
+  count(memoryTable: MemoryTable, where: Predicate): number {
+    if (where.op === "all") return memoryTable.rows.size;
+    let count = 0;
+    this.each(memoryTable, where, () => void count++);
+    return count;
   }
 
   /** @param among approximate number of rows that will be tested */
@@ -114,14 +123,10 @@ export class Filter {
       }
       case "search":
         return searchTest(memoryTable, where);
-      case "and": {
-        const tests = where.parts.map((part) => this.test(memoryTable, part, among));
-        return (row) => tests.every((test) => test(row));
-      }
-      case "or": {
-        const tests = where.parts.map((part) => this.test(memoryTable, part, among));
-        return (row) => tests.some((test) => test(row));
-      }
+      case "and":
+        return everyTest(where.parts.map((part) => this.test(memoryTable, part, among)));
+      case "or":
+        return someTest(where.parts.map((part) => this.test(memoryTable, part, among)));
       case "not": {
         const test = this.test(memoryTable, where.part, among);
         return (row) => !test(row);
@@ -146,12 +151,17 @@ export class Filter {
         const value = row[local] as Value;
         return value !== null && (onId ? inner.rows.has(value as number) : index!.count(value) > 0);
       };
-    if (among * perProbe < innerCost && !this.#sets.has(where)) {
+    if (among * perProbe < innerCost * PROBES_PER_MEMBER && !this.#sets.has(where)) {
       const test = this.test(inner, where.where, among * perProbe);
+      if (onId)
+        return (row) => {
+          const other = inner.rows.get(row[local] as number);
+          return other !== undefined && test(other);
+        };
       return (row) => {
         const value = row[local] as Value;
         if (value === null) return false;
-        for (const id of onId ? [value as number] : index!.ids(value)) {
+        for (const id of index!.ids(value)) {
           const other = inner.rows.get(id);
           if (other && test(other)) return true;
         }
@@ -160,7 +170,11 @@ export class Filter {
     }
     // Validated here so that a wrong query fails even if no row is tested.
     this.test(inner, where.where, 0);
-    return (row) => row[local] !== null && this.#valuesOf(where).has(row[local] as Value);
+    let values: Values | undefined;
+    return (row) => {
+      values ??= this.#valuesOf(where);
+      return values.has(row[local] as Value);
+    };
   }
 
   #hasOfTest(memoryTable: MemoryTable, where: HasOf): Test {
@@ -176,14 +190,17 @@ export class Filter {
     };
   }
 
-  /** All values of the inner column in the rows that match the inner predicate. */
-  #valuesOf(where: Exists | HasOf): ReadonlySet<Value> {
+  /** All values of the inner column, except null, in the rows that match the inner predicate. */
+  #valuesOf(where: Exists | HasOf): Values {
     const cached = this.#sets.get(where);
     if (cached) return cached;
-    const values = new Set<Value>();
     const column = where.op === "exists" ? where.column : where.from;
-    for (const row of this.rows(this.#memory.of(where.table), where.where)) values.add(row[column] as Value);
-    values.delete(null);
+    const memoryTable = this.#memory.of(where.table);
+    const values = column === "id" ? memoryTable.emptyIdSet() : new Set<Value>();
+    this.each(memoryTable, where.where, (row) => {
+      const value = row[column] as Value;
+      if (value !== null) values.add(value as number);
+    });
     this.#sets.set(where, values);
     return values;
   }
@@ -265,123 +282,4 @@ export class Filter {
       ids: () => idsOf(index, this.#valuesOf(where)),
     };
   }
-}
-
-function* idsOf(index: ColumnIndex | null, values: Iterable<Value>): Generator<number> {
-  for (const value of values) {
-    if (!index) yield value as number;
-    else yield* index.ids(value);
-  }
-}
-
-function keysPlan(memoryTable: MemoryTable, column: string, values: readonly Scalar[]): Plan | null {
-  if (column === "id")
-    return { cost: values.length, ids: () => new Set(values.filter((value) => typeof value === "number")) };
-  const index = memoryTable.indexOn(column);
-  if (!index) return null;
-  // The vulnerabilities of thousands of versions are looked up before there are any.
-  return index.size === 0 ? { cost: 0, ids: () => [] } : planOf(index, values.map(cleanScalar));
-}
-
-function planOf(index: ColumnIndex, values: readonly Value[]): Plan {
-  const keys = new Set<Value>(values);
-  let cost = 0;
-  for (const key of keys) cost += index.count(key);
-  return { cost, ids: () => idsOf(index, keys) };
-}
-
-function rangePlan(memoryTable: MemoryTable, column: string, bounds: readonly Range[]): Plan | null {
-  const index = memoryTable.indexOn(column);
-  if (!index) return null;
-  const keys = index.sortedKeys();
-  let from = 0;
-  // Null is the greatest key and matches no range.
-  let to = placeOf(keys, null, false);
-  for (const { op, value } of bounds) {
-    const key = cleanScalar(value);
-    if (op === "gt" || op === "gte") from = Math.max(from, placeOf(keys, key, op === "gt"));
-    else to = Math.min(to, placeOf(keys, key, op === "lte"));
-  }
-  const share = Math.max(0, to - from) / Math.max(1, keys.length);
-  return {
-    cost: Math.ceil(share * memoryTable.rows.size),
-    ids: () => idsOf(index, keys.slice(from, Math.max(from, to))),
-  };
-}
-
-function rangeTest({ op, column, value }: Range): Test {
-  const bound = cleanScalar(value);
-  const order: (value: string | number) => number =
-    typeof bound === "string" ? (value) => compareText(value as string, bound) : (value) => (value as number) - bound;
-  const within: (difference: number) => boolean =
-    op === "lt" ? (d) => d < 0 : op === "lte" ? (d) => d <= 0 : op === "gt" ? (d) => d > 0 : (d) => d >= 0;
-  return (row) => {
-    const value = row[column] as string | number | null;
-    return typeof value === typeof bound && within(order(value as string | number));
-  };
-}
-
-/**
- * Up to this many values are looked up one by one in the members; more are matched against a set while scanning the
- * members.
- */
-const FEW_IDS = 8;
-
-function holdsAny(column: string, values: readonly number[]): Test {
-  const ids = new Set(values);
-  const any: (members: readonly number[]) => boolean =
-    values.length > FEW_IDS
-      ? (members) => members.some((member) => ids.has(member))
-      : (members) => values.some((value) => holds(members, value));
-  return (row) => {
-    const members = row[column] as readonly number[] | null;
-    return members !== null && any(members);
-  };
-}
-
-const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-
-type Search = Extract<Predicate, { op: "search" }>;
-
-function searchTest(memoryTable: MemoryTable, { columns, text, at }: Search): Test {
-  for (const column of columns)
-    if (!columnSpec(memoryTable.table, column).searchable)
-      throw new Error(`${memoryTable.table.name}.${column}: not declared for search`);
-  const needle = searchForm(text);
-  const matches = (form: string): boolean => (at === "start" ? form.startsWith(needle) : form.includes(needle));
-  // Stored text is already cleaned, so lower-casing it is enough to get its search form.
-  return (row) =>
-    columns.some((column) => {
-      const value = row[column] as string | null;
-      return value !== null && matches(value.toLowerCase());
-    });
-}
-
-/** Keys that start with the text follow each other in the index. */
-function startPlan(memoryTable: MemoryTable, { columns, text }: Search): Plan | null {
-  const needle = searchForm(text);
-  const plans: Plan[] = [];
-  for (const column of columns) {
-    const index = memoryTable.foldedIndexOn(column);
-    if (!index) return null;
-    const keys = index.sortedKeys();
-    const from = placeOf(keys, needle, false);
-    let to = from;
-    while (to < keys.length && (keys[to] as string | null)?.startsWith(needle)) to++;
-    plans.push(planOf(index, keys.slice(from, to)));
-  }
-  return unionOf(memoryTable, plans);
-}
-
-function unionOf(memoryTable: MemoryTable, plans: readonly Plan[]): Plan | null {
-  const cost = plans.reduce((sum, plan) => sum + plan.cost, 0);
-  if (cost >= memoryTable.rows.size) return null;
-  return {
-    cost,
-    ids() {
-      const all = new Set<number>();
-      for (const plan of plans) for (const id of plan.ids()) all.add(id);
-      return all;
-    },
-  };
 }

@@ -1,11 +1,12 @@
 // Ordered lists: comparing rows with a position, selecting the first k rows, and reading rows in the order of an
 // index.
-import type { OrderTerm, Position, Predicate, Select } from "../query.ts";
-import { type ColumnIndex, placeOf } from "./column-index.ts";
-import { cleanScalar, Filter } from "./filter.ts";
-import type { Memory } from "./memory.ts";
-import type { MemoryTable } from "./memory-table.ts";
-import { comparable, compareValues, type MemoryRow, type Value } from "./values.ts";
+import type { OrderTerm, Position, Predicate, Select } from "../../query.ts";
+import { type ColumnIndex, placeOf } from "../column-index.ts";
+import type { Memory } from "../memory.ts";
+import type { MemoryTable } from "../memory-table.ts";
+import { comparable, compareValues, type MemoryRow, type Value } from "../values.ts";
+import { Filter } from "./filter.ts";
+import { cleanScalar } from "./row-tests.ts";
 
 interface Term {
   readonly sign: 1 | -1;
@@ -158,11 +159,11 @@ export function select(memory: Memory, memoryTable: MemoryTable, query: Select):
 
   const few = new FirstFew(ordering, needed);
   const all: PlacedRow[] = [];
-  for (const row of filter.rows(memoryTable, where)) {
-    if (after && ordering.compare(row, after) <= 0) continue;
+  filter.each(memoryTable, where, (row) => {
+    if (after && ordering.compare(row, after) <= 0) return;
     if (needed * 4 < total) few.offer(row);
     else all.push({ row, position: ordering.position(row) });
-  }
+  });
   const sorted = needed * 4 < total ? few.rows() : sortPlaced(ordering, all);
   return sorted.slice(offset, needed);
 }
