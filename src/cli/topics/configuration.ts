@@ -1,7 +1,5 @@
 // Shared by plan, apply, drift and export: reads the files, fetches the server's state once, and computes the differences.
 
-import { delimiter } from "node:path";
-import * as Flags from "@oclif/core/flags";
 import { DRY_RUN } from "../../api/dry-run.ts";
 import { type ConfigurationState, configurationApi } from "../../api/edge/configuration.ts";
 import { NO_TEAM_NAME } from "../../api/settings/no-team.ts";
@@ -10,7 +8,6 @@ import { ApiCallError, type FieldReason } from "../../client/errors.ts";
 import { desiredOf } from "../../gitops/desired/desired.ts";
 import { checkSql } from "../../gitops/desired/sql.ts";
 import { Masks } from "../../gitops/environment/masks.ts";
-import { NAME_PATTERN } from "../../gitops/environment/variables.ts";
 import type { LargeFile } from "../../gitops/files/large-files.ts";
 import { type Problem, renderProblem } from "../../gitops/files/problems.ts";
 import { readFiles } from "../../gitops/files/read.ts";
@@ -26,55 +23,10 @@ import { plural } from "../../text/plural.ts";
 import { printable } from "../../text/printable.ts";
 import { isTrue } from "../auth/connection.ts";
 import type { ClientCommand } from "../client-command.ts";
-import { CliError, denied, failed, usage } from "../errors.ts";
-import { textOf } from "../files/file-errors.ts";
+import { CliError, denied, failed } from "../errors.ts";
+import { allowedNames, type FilesFlags, pathsOf } from "./configuration-files.ts";
 import { waitForPackages } from "./software/package-batches.ts";
 import { notMasked } from "./variables.ts";
-
-export const filesFlags = {
-  file: Flags.string({
-    char: "f",
-    multiple: true,
-    summary: "File with configuration (- is stdin); can be given several times. Env: SVC_APPLY_FILE.",
-    helpValue: "FILE",
-    helpGroup: "FILES",
-  }),
-  "delete-other-teams": Flags.boolean({
-    summary: "Delete teams that are in no file. Env: SVC_APPLY_DELETE_OTHER_TEAMS.",
-    helpGroup: "FILES",
-  }),
-  "allow-unknown-hosts": Flags.boolean({
-    summary:
-      "Hosts that files name but the server does not have are warnings instead of errors. Env: SVC_APPLY_ALLOW_UNKNOWN_HOSTS.",
-    helpGroup: "FILES",
-  }),
-  "env-allow": Flags.string({
-    multiple: true,
-    summary:
-      "Variable of the environment that files may use as $NAME; several with commas, and NAME* for all that begin so. Without it, files may use all but those of svc itself. Env: SVC_APPLY_ENV_ALLOW.",
-    helpValue: "NAME",
-    helpGroup: "FILES",
-  }),
-  "env-allow-file": Flags.string({
-    summary:
-      "File with the names of such variables, one in a line; NAME= is allowed, as in .env.example. Env: SVC_APPLY_ENV_ALLOW_FILE.",
-    helpValue: "FILE",
-    helpGroup: "FILES",
-  }),
-  "allow-unknown-keys": Flags.boolean({
-    summary: "Unknown nested keys are warnings instead of errors. Env: SVC_APPLY_ALLOW_UNKNOWN_KEYS.",
-    helpGroup: "FILES",
-  }),
-};
-
-interface FilesFlags {
-  readonly file?: readonly string[] | undefined;
-  readonly "delete-other-teams"?: boolean;
-  readonly "allow-unknown-keys"?: boolean;
-  readonly "allow-unknown-hosts"?: boolean;
-  readonly "env-allow"?: readonly string[] | undefined;
-  readonly "env-allow-file"?: string | undefined;
-}
 
 interface StateRequest {
   /** Secret texts by reference, which are compared. */
@@ -124,10 +76,11 @@ export class Configuration {
 
   /** Compares the files with the state of the server. `downloads`: lets the server download what the files name. */
   async planned(flags: FilesFlags, downloads = false): Promise<PlanResult> {
-    const paths = this.#paths(flags);
+    const { env } = this.#command.io;
+    const paths = pathsOf(env, flags);
     const files = await readFiles(paths, {
-      environment: this.#command.io.env,
-      allowedNames: await this.#allowedNames(flags),
+      environment: env,
+      allowedNames: await allowedNames(env, flags),
       directory: process.cwd(),
       stdin: paths.includes("-") ? await this.#command.io.readStdin() : null,
       allowUnknownKeys: this.#isOn(flags["allow-unknown-keys"], "SVC_APPLY_ALLOW_UNKNOWN_KEYS"),
@@ -320,42 +273,6 @@ export class Configuration {
     return flag ?? isTrue(this.#command.io.env[name]);
   }
 
-  /** Null: all. */
-  async #allowedNames(flags: FilesFlags): Promise<readonly string[] | null> {
-    const { env } = this.#command.io;
-    const named = flags["env-allow"] ?? (env.SVC_APPLY_ENV_ALLOW === undefined ? undefined : [env.SVC_APPLY_ENV_ALLOW]);
-    const file = flags["env-allow-file"] ?? env.SVC_APPLY_ENV_ALLOW_FILE;
-    if (named === undefined && !file) return null;
-    const lines = file ? (await textOf(file)).replace(/^\uFEFF/, "").split(/\r\n?|\n/) : [];
-    const names = [
-      ...(named ?? []).flatMap((text) => text.split(/[\s,]+/)),
-      ...lines.map((line) =>
-        line
-          .replace(/#.*$/, "")
-          .replace(/=.*$/, "")
-          .replace(/^\s*export\s/, "")
-          .trim(),
-      ),
-    ].filter((name) => name !== "");
-    const wrong = names.find((name) => !NAME_PATTERN.test(name));
-    if (wrong !== undefined)
-      throw usage(
-        `${printable(wrong)} is not the name of a variable`,
-        "Names are like ENROLL_SECRET, or SMTP_* for all that begin so: --env-allow ENROLL_SECRET,SMTP_PASSWORD.",
-      );
-    return names;
-  }
-
-  #paths({ file }: FilesFlags): string[] {
-    if (file !== undefined && file.length > 0) return [...file];
-    const named = (this.#command.io.env.SVC_APPLY_FILE ?? "")
-      .split(new RegExp(`[\n${delimiter}]`))
-      .filter((path) => path !== "");
-    if (named.length === 0)
-      throw usage("no files are given", "Name the files: -f default.yml -f teams/*.yml, or in SVC_APPLY_FILE.");
-    return named;
-  }
-
   #warnOf(problems: readonly Problem[]): void {
     for (const problem of problems) if (problem.severity === "warning") this.remark(renderProblem(problem));
   }
@@ -392,7 +309,7 @@ function withoutSecrets(error: Error, hide: (text: string) => string): Error {
 }
 
 /** By the keys of the things. */
-export const valuesOf = (things: readonly Thing[]): ReadonlyMap<string, Json> =>
+const valuesOf = (things: readonly Thing[]): ReadonlyMap<string, Json> =>
   new Map(things.map((thing) => [keyOf(thing), thing.value]));
 
 /** Whether the state is that of somebody who may write the organization's settings, and so everything. */

@@ -8,7 +8,7 @@ import { inTeam } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, oneOf } from "../../platform/store/query.ts";
 import { ownIcons } from "../../software/software/icons.ts";
-import { listingOf } from "../store-apps/apps.ts";
+import { listingOf } from "../store-apps/licensed.ts";
 import { deviceSteps } from "./device-waits.ts";
 import { outcomeOf, type PlannedItem, plannedItems } from "./items.ts";
 import { continueHostSetup, isSetupOpen } from "./progress.ts";

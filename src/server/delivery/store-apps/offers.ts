@@ -1,6 +1,7 @@
 // What self-service asks of store apps.
 import type { TitleOffers } from "../../software/self-service/offers.ts";
-import { appOfTitle, listingOf, recordEdited } from "./apps.ts";
+import { appOfTitle, recordEdited } from "./apps.ts";
+import { listingOf } from "./licensed.ts";
 
 export const storeAppOffers: TitleOffers = {
   inCategories: (store, where) => store.storeApps.pick(["id", "team_id", "categories"], { where }),

@@ -3,8 +3,9 @@ import { storeAppsApi } from "../../../api/delivery/store-apps.ts";
 import { vppApi } from "../../../api/delivery/vpp.ts";
 import { packagesApi } from "../../../api/software/packages.ts";
 import { type Route, route } from "../../platform/core/http/route.ts";
-import { addApp, editApp, listLicensed, removeOffer, replaceApps } from "./apps.ts";
+import { addApp, editApp, removeOffer, replaceApps } from "./apps.ts";
 import { inHouseFile, inHouseManifest } from "./in-house.ts";
+import { listLicensed } from "./licensed.ts";
 import { addToken, deleteOnlyToken, deleteToken, listTokens, renewToken, setTokenTeams } from "./tokens.ts";
 
 export const inHouseAppRoutes: readonly Route[] = [

@@ -12,9 +12,9 @@ import type { Job } from "../../platform/core/job.ts";
 import { inTeam } from "../../platform/core/security/access.ts";
 import { and, eq, exists, gt, has, not, or } from "../../platform/store/query.ts";
 import { hostSoftware } from "../../software/software/tables.ts";
-import { listingOf } from "./apps.ts";
 import { refusalOf, requestStoreApp } from "./installs.ts";
 import { labelsOfApps } from "./labels.ts";
+import { listingOf } from "./licensed.ts";
 import { type StoreAppRow, storeAppInstalls } from "./tables.ts";
 
 /** A host on which an update has failed, or which reports its old version for a while, is not asked again at once. */

@@ -4,35 +4,23 @@
 import { setImmediate } from "node:timers/promises";
 import { FILEVAULT_IDENTIFIER, settleMacs } from "../../hosts/disk-encryption/macs.ts";
 import { hosts } from "../../hosts/hosts/tables.ts";
-import { type Context, type Services, serviceContext, within } from "../../platform/core/context.ts";
-import { ApiError } from "../../platform/core/errors.ts";
+import { type Context, type Services, serviceContext } from "../../platform/core/context.ts";
 import { groupBy } from "../../platform/core/maps.ts";
 import { inTeam } from "../../platform/core/security/access.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, everything, exists, isNull, not, oneOf, or, type Predicate } from "../../platform/store/query.ts";
 import { contentsOf } from "./contents.ts";
+import { deliver } from "./delivery/deliver.ts";
+import { BATCH_SIZE, repeat } from "./delivery/repeat.ts";
 import { applyEvents, changingHosts } from "./host-rows.ts";
-import {
-  type Delivery,
-  type HostProfileRow,
-  type ProfilePlatform,
-  type ProfileRow,
-  platformOf,
-  profilePlatforms,
-} from "./platform.ts";
-import { renewChallenges } from "./scep.ts";
+import { type ProfileRow, platformOf, profilePlatforms } from "./platform.ts";
 import { hostsToGetIt, hostsToKeepIt, labelsOfProfiles, type ProfileLabel } from "./scope.ts";
 import type { ProfileEvent } from "./state.ts";
 import { hostProfiles } from "./tables.ts";
-import { fillVariables, namesIn, valuesOfHosts } from "./variables.ts";
+import { fillVariables, valuesOfHosts } from "./variables.ts";
 
 /** Profiles per statement: the embedded store looks at each of their rows before it does anything else. */
 const PROFILES_PER_STATEMENT = 5;
-/** Hosts or rows per transaction. */
-const BATCH_SIZE = 500;
-/** Serializes the queueing of commands, so that two servers do not queue the same. */
-const DELIVERIES = { lock: "profile-deliveries" } as const;
-
 /** What to compare: everything, or only these profiles, or only these hosts. */
 export interface Extent {
   readonly profileIds?: readonly number[];
@@ -82,16 +70,6 @@ export async function reconcile(services: Services, extent: Extent, signal?: Abo
 
 const ofHosts = ({ hostIds }: Extent): Predicate => (hostIds === undefined ? everything : oneOf("host_id", hostIds));
 const amongHosts = ({ hostIds }: Extent): Predicate => (hostIds === undefined ? everything : oneOf("id", hostIds));
-
-/** Repeats a step until it finds nothing more to do. */
-async function repeat(signal: AbortSignal | undefined, step: () => Promise<number>): Promise<number> {
-  for (let total = 0; ; ) {
-    if (signal?.aborted) return total;
-    const done = await step();
-    total += done;
-    if (done < BATCH_SIZE) return total;
-  }
-}
 
 /** Hosts that are to get the profile, and have no row for its present content. */
 function hostsLackingIt(ctx: Context, profile: Outline, labels: readonly ProfileLabel[]): Predicate {
@@ -310,141 +288,6 @@ async function renewVariables(
   }
   return renewed;
 }
-
-/** Queues commands for everything that is to be delivered. Returns how many rows were taken. */
-function deliver(services: Services, signal?: AbortSignal): Promise<number> {
-  const ctx = serviceContext(services, "profiles");
-  const platforms = ctx.extensions.of(profilePlatforms).map(({ name }) => name);
-  const where = and(isNull("status"), oneOf("platform", platforms));
-  return repeat(signal, async () => {
-    // Without the lock most passes would wait for each other only to find nothing.
-    if ((await ctx.store.hostProfiles.first({ where })) === null) return 0;
-    return ctx.store.tx(async (store) => {
-      const rows = await store.hostProfiles.list({ where, limit: BATCH_SIZE });
-      await deliverRows(within(ctx, store), rows);
-      return rows.length;
-    }, DELIVERIES);
-  });
-}
-
-async function deliverRows(inside: Context, rows: readonly HostProfileRow[]): Promise<void> {
-  const { store, clock } = inside;
-  const events: { row: HostProfileRow; event: ProfileEvent }[] = [];
-  const digests: { id: number; variables: string }[] = [];
-  const at = clock.iso();
-  for (const [name, platformRows] of groupBy<HostProfileRow, ProfileRow["platform"]>(rows, (row) => row.platform)) {
-    const platform = platformOf(inside, name);
-    const queued = new Map<number, string | null>();
-    const removals = platformRows.filter((row) => row.operation_type === "remove");
-    const { gone, removable } = await apart(store, removals);
-    if (removable.length > 0) for (const pair of await platform.remove(inside, removable)) queued.set(...pair);
-    const { deliveries, failed } = await prepare(inside, platformRows, digests);
-    events.push(...failed);
-    if (deliveries.length > 0) for (const pair of await platform.install(inside, deliveries)) queued.set(...pair);
-    for (const row of platformRows)
-      if (queued.has(row.id)) events.push({ row, event: { type: "queued", command_uuid: queued.get(row.id)!, at } });
-    await forgetReplaced(inside, gone);
-  }
-  await applyEvents(inside, events);
-  if (digests.length > 0) await store.hostProfiles.updateEach(digests);
-}
-
-/**
- * A removal names the identifier only. If another profile with the same one is to be installed on the host, removing
- * would remove that, so the row is dropped instead.
- */
-async function apart(store: ServerTx, removals: readonly HostProfileRow[]) {
-  if (removals.length === 0) return { gone: [], removable: [] };
-  const others = await store.hostProfiles.pick(["host_id", "identifier", "platform"], {
-    where: and(
-      oneOf("host_id", [...new Set(removals.map(({ host_id }) => host_id))]),
-      oneOf("identifier", [...new Set(removals.map(({ identifier }) => identifier))]),
-      eq("operation_type", "install"),
-    ),
-  });
-  const keyOf = (row: Pick<HostProfileRow, "host_id" | "platform" | "identifier">) =>
-    `${row.host_id} ${row.platform} ${row.identifier}`;
-  const replaced = new Set(others.map(keyOf));
-  return {
-    gone: removals.filter((row) => replaced.has(keyOf(row))),
-    removable: removals.filter((row) => !replaced.has(keyOf(row))),
-  };
-}
-
-async function forgetReplaced(inside: Context, gone: readonly HostProfileRow[]): Promise<void> {
-  await changingHosts(
-    inside,
-    gone.map(({ host_id }) => host_id),
-    async () => {
-      await inside.store.hostProfiles.delete(
-        oneOf(
-          "id",
-          gone.map(({ id }) => id),
-        ),
-      );
-    },
-  );
-}
-
-/** The contents for the rows to install, with the hosts' values. Rows with a variable without a value fail. */
-async function prepare(inside: Context, rows: readonly HostProfileRow[], digests: { id: number; variables: string }[]) {
-  const deliveries: Delivery[] = [];
-  const failed: { row: HostProfileRow; event: ProfileEvent }[] = [];
-  const challenged: { row: HostProfileRow; names: readonly string[] }[] = [];
-  const installs = rows.filter((row) => row.operation_type === "install");
-  const uuids = [...new Set(installs.map(({ profile_uuid }) => profile_uuid))];
-  const list = await inside.store.configurationProfiles.list({ where: oneOf("uuid", uuids) });
-  const profiles = new Map(list.map((profile) => [profile.uuid, profile]));
-  const contents = await contentsOf(
-    inside.store,
-    list.map(({ id }) => id),
-  );
-  const varied = installs.filter(({ profile_uuid }) => profiles.get(profile_uuid)?.has_variables);
-  const values = await valuesOfHosts(
-    inside.store,
-    [...new Set(varied.map(({ host_id }) => host_id))],
-    list.flatMap(({ id, has_variables }) => (has_variables ? (contents.get(id)?.toString() ?? "") : [])),
-  );
-  for (const row of installs) {
-    const profile = profiles.get(row.profile_uuid);
-    const content = profile && contents.get(profile.id);
-    // Deleted since: the next pass removes it.
-    if (!profile || !content) continue;
-    const hostValues = values.get(row.host_id);
-    if (!profile.has_variables || hostValues === undefined) {
-      deliveries.push({ row, profile, content });
-      continue;
-    }
-    const platform = platformOf(inside, profile.platform);
-    const filled = fillVariables(content.toString(), row.profile_uuid, hostValues, (value) =>
-      platform.escape(value, profile.kind),
-    );
-    digests.push({ id: row.id, variables: filled.digest });
-    const refusal = filled.missing.length > 0 ? missingText(filled.missing) : refusalOf(platform, profile, filled.text);
-    if (refusal === null) {
-      deliveries.push({ row, profile, content: Buffer.from(filled.text) });
-      challenged.push({ row, names: namesIn(filled.text) });
-    } else failed.push({ row, event: { type: "unsendable", detail: refusal } });
-  }
-  await renewChallenges(inside, challenged);
-  return { deliveries, failed };
-}
-
-/** Why the profile with the host's values is not sent: a value may make something of it that profiles cannot have. */
-function refusalOf(platform: ProfilePlatform, { name, is_own }: ProfileRow, text: string): string | null {
-  if (is_own) return null;
-  try {
-    platform.read({ bytes: Buffer.from(text), name });
-    return null;
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    const reasons = error.errors.map(({ reason }) => reason).join("; ");
-    return `The profile was not sent, because the host's values are not possible in it: ${reasons}.`;
-  }
-}
-
-const missingText = (missing: readonly string[]): string =>
-  `The profile was not sent: the host has no value for ${missing.join(", ")}.`;
 
 /** The profiles whose labels include one of these. */
 export async function profilesWithLabels(store: ServerTx, labelIds: readonly number[]): Promise<number[]> {

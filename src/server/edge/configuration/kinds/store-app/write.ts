@@ -1,14 +1,7 @@
 // Writes store apps through the services of their feature.
 import { NO_TEAM_NAME } from "../../../../../api/settings/no-team.ts";
-import {
-  checkSettings,
-  insertApp,
-  listingsFor,
-  removeAppOfTitle,
-  requireToken,
-  unset,
-  updateApp,
-} from "../../../../delivery/store-apps/apps.ts";
+import { checkSettings, insertApp, removeAppOfTitle, unset, updateApp } from "../../../../delivery/store-apps/apps.ts";
+import { listingsFor, requireToken } from "../../../../delivery/store-apps/licensed.ts";
 import {
   EVERY_TEAM,
   type ListingRow,
