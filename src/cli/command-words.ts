@@ -11,7 +11,7 @@ const OF_SQL = /\bthe SQL is not valid (?:in line (\d+),|at) column (\d+): (.*)\
 /** How much of a long expression is shown on each side of the mistake. */
 const CONTEXT_LENGTH = 40;
 
-export const flagOf = (field: string): string => field.replaceAll("_", "-");
+const flagOf = (field: string): string => field.replaceAll("_", "-");
 
 export interface CommandInput {
   readonly flags: Readonly<Record<string, unknown>>;
@@ -90,7 +90,7 @@ const columnOfText = (text: string, line: number, column: number): number =>
     .reduce((sum, above) => sum + [...above].length + 1, column);
 
 /** The line of the expression with a caret below the column, which counts characters from 1. */
-export function pointAt(expression: string, column: number): string {
+function pointAt(expression: string, column: number): string {
   const letters = [...expression];
   const at = Math.min(column - 1, letters.length);
   const lineStart = letters.lastIndexOf("\n", at - 1) + 1;

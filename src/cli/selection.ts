@@ -24,7 +24,7 @@ export async function asShown<T>(
 }
 
 /** Converts the server's refusal of a changed selection to an error of the command line. */
-export function changed(error: unknown, then: number): CliError | null {
+function changed(error: unknown, then: number): CliError | null {
   if (!(error instanceof ApiCallError) || error.status !== 409) return null;
   const names: readonly string[] = Object.values(selectionHeaders);
   const mismatch = error.errors.find(({ name }) => names.includes(name));

@@ -7,7 +7,7 @@ import { helpTopics, sharedFlagGroups as shared } from "./help-topics.ts";
 type Flag = Command.Loadable["flags"][string];
 
 /** Escapes text so that roff interprets nothing in it. */
-export const roff = (text: string): string =>
+const roff = (text: string): string =>
   text
     .replaceAll("\\", "\\e")
     .replaceAll("-", "\\-")

@@ -20,10 +20,7 @@ export const templateView: View = {
 };
 
 /** The templates of a team; without a team, those of hosts without a team. */
-export async function templatesOf(
-  command: ClientCommand,
-  team: string | undefined,
-): Promise<readonly CertificateTemplate[]> {
+async function templatesOf(command: ClientCommand, team: string | undefined): Promise<readonly CertificateTemplate[]> {
   const query = await command.teamFilter(team);
   return (await command.call(certificatesApi.list, { query })).certificates;
 }

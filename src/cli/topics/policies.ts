@@ -18,7 +18,7 @@ const count = (key: string, header: string, code: number, colour: Colour): Colum
 type Colour = (code: number, text: string) => string;
 
 /** Columns for policies of one scope; `team` is the name of their team. */
-export const policyView = ({ team }: Pick<PolicyScope, "team">, colour: Colour): View => ({
+const policyView = ({ team }: Pick<PolicyScope, "team">, colour: Colour): View => ({
   schema: () => Policy,
   columns: [
     { key: "id" },

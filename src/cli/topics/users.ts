@@ -9,7 +9,7 @@ import type { View } from "../output/output.ts";
 
 const isUser = (row: unknown): row is User => typeof row === "object" && row !== null && "teams" in row;
 
-export const rolesOf = ({ global_role, teams }: User): string =>
+const rolesOf = ({ global_role, teams }: User): string =>
   global_role ?? teams.map(({ name, role }) => `${role} (${name})`).join(", ");
 
 const signInOf = ({ api_only, sso_enabled, mfa_enabled }: User): string =>

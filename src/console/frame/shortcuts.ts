@@ -69,7 +69,7 @@ const isTyping = (target: EventTarget | null): boolean =>
   (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName)) &&
   !(target instanceof HTMLInputElement && ["checkbox", "radio"].includes(target.type));
 
-export const areLettersOn = (): boolean => settings.get().keys ?? true;
+const areLettersOn = (): boolean => settings.get().keys ?? true;
 export const setLetters = (on: boolean): void => settings.change({ keys: on ? null : false });
 
 export const openShortcuts = (): void => shortcuts.setListOpen(true);

@@ -26,7 +26,7 @@ const inUtc = new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: "UTC" });
 export const exactTime = (time: string | number): string =>
   (settings.get().zone === "utc" ? inUtc : inBrowserZone).format(new Date(time));
 
-export function relativeTime(time: string, now: number): string {
+function relativeTime(time: string, now: number): string {
   const seconds = Math.round((Date.parse(time) - now) / 1000);
   for (const [unit, size] of units)
     if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);

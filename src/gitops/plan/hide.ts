@@ -58,7 +58,7 @@ function isValueOnly(old: Json, desired: Json, variables: readonly string[]): bo
   return text.length >= at + parts.at(-1)!.length && text.endsWith(parts.at(-1)!);
 }
 
-export function hiddenValue(value: Json, masks: Masks): Json {
+function hiddenValue(value: Json, masks: Masks): Json {
   if (typeof value === "string") return masks.hide(value);
   if (typeof value === "number") return masks.hide(String(value)) === String(value) ? value : masks.hide(String(value));
   if (isSecretRef(value) || value === null || typeof value === "boolean") return value;

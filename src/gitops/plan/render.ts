@@ -19,7 +19,7 @@ export interface Paint {
   faint(text: string): string;
 }
 const same = (text: string) => text;
-export const unpainted: Paint = { added: same, changed: same, removed: same, faint: same };
+const unpainted: Paint = { added: same, changed: same, removed: same, faint: same };
 
 const signs = { create: "+", update: "~", delete: "-" } as const;
 

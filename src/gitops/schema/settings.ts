@@ -31,7 +31,7 @@ export const EnrollSecrets = z
   .meta({ description: "enroll secrets; kept if left out; an empty list removes all" });
 
 /** A YARA rule in a file: its text, one file of rules, or several files by a pattern. */
-export const YaraFiles = z
+const YaraFiles = z
   .array(
     z.strictObject({
       name: YaraRule.shape.name.optional(),

@@ -32,7 +32,7 @@ export const counted = <T extends { readonly hosts_count: number }>(
   rows: readonly T[],
   nameOf: (row: T) => string,
 ): HostCount[] => rows.map((row) => ({ what: nameOf(row) || "(unknown)", hosts: row.hosts_count }));
-export const countedView: View = { columns: [{ key: "what", header: "" }, { key: "hosts" }] };
+const countedView: View = { columns: [{ key: "what", header: "" }, { key: "hosts" }] };
 export const countedSolutionsView: View = {
   columns: [...countedView.columns, { key: "server_url", header: "server" }],
 };

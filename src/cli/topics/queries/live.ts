@@ -234,7 +234,7 @@ export class LiveQueries {
 }
 
 /** The rows of a result, each with the name and id of its host. */
-export function rowsOf({ host, rows }: LiveResult): ResultRow[] {
+function rowsOf({ host, rows }: LiveResult): ResultRow[] {
   return rows.map(({ host_display_name: _name, host_hostname: _hostname, host_id: _id, ...cells }) => ({
     host_hostname: host.hostname,
     host_id: host.id,

@@ -28,7 +28,7 @@ export interface FileUpload {
 
 type RequestWithFile<Reply> = (sent: UploadSource, options: { readonly dryRun?: boolean }) => Promise<Reply>;
 
-export class UploadCancelled extends Error {
+class UploadCancelled extends Error {
   constructor() {
     super("The upload is cancelled.");
     this.name = "UploadCancelled";

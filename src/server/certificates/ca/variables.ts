@@ -7,7 +7,7 @@ import { peopleOfHosts } from "../../hosts/scim/people.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { and, eq } from "../../platform/store/query.ts";
 
-export const hostVariables = [
+const hostVariables = [
   "HOST_HARDWARE_SERIAL",
   "HOST_END_USER_EMAIL_IDP",
   "HOST_END_USER_IDP_USERNAME",

@@ -29,7 +29,7 @@ const readActionOf = ({ kind }: Pick<ThingKey, "kind">): Action => readActions[k
 const allReadActions: readonly Action[] = [...new Set(kinds.map(({ name }) => readActionOf({ kind: name })))];
 
 /** The team of an object; null: it belongs to the organization, or to hosts without a team. */
-export const teamNameOf = ({ kind, owner, name }: ThingKey): string | null =>
+const teamNameOf = ({ kind, owner, name }: ThingKey): string | null =>
   kind === "team" ? name : owner === NO_TEAM_NAME ? null : owner;
 
 export async function teamIdsOf(

@@ -8,7 +8,7 @@ import { type Json, keyOf, revisionOf, shown, type Thing } from "../configuratio
 export type Things = ReadonlyMap<string, Thing>;
 
 /** The current value of an object as a request may contain it: each stored secret says that it stays. */
-export const currentValue = (thing: Thing | undefined): Json | undefined => thing && shown(thing.value, new Map());
+const currentValue = (thing: Thing | undefined): Json | undefined => thing && shown(thing.value, new Map());
 
 /** The changes of a request after earlier ones, which leave their objects as the later ones take them. */
 export function resolveChanges(

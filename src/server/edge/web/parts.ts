@@ -33,12 +33,6 @@ export function when({ clock }: Pick<Context, "clock">, time: string | null | un
   return text === "never" ? html`never` : html`<time datetime="${time}">${text}</time>`;
 }
 
-/** A time in UTC, to the minute. */
-export const moment = (time: string): Html =>
-  Date.parse(time) < BEFORE_ANY
-    ? html`never`
-    : html`<time datetime="${time}">${time.slice(0, 16).replace("T", " ")} UTC</time>`;
-
 export const alert = (text: string | Html): Html => html`<div class="message bad" role="alert"><p>${text}</p></div>`;
 export const good = (text: string | Html): Html => html`<div class="message good" role="status"><p>${text}</p></div>`;
 export const note = (text: string | Html): Html => html`<div class="message note" role="status"><p>${text}</p></div>`;
@@ -73,19 +67,6 @@ ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}${wrong && html`<p c
 export const accountField = (email: string): Html =>
   html`<input name="username" type="email" autocomplete="username" value="${email}" aria-label="Account" readonly hidden>`;
 
-export interface Choice {
-  readonly value: string;
-  readonly text: string;
-}
-
-export function select(name: string, label: string, chosen: string, choices: readonly Choice[]): Html {
-  const id = `field-${name}`;
-  return html`<div class="field"><label for="${id}">${label}</label>
-<select id="${id}" name="${name}">${choices.map(
-    ({ value, text }) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
-  )}</select></div>`;
-}
-
 export function facts(pairs: readonly (readonly [string, Html | string | number | null | undefined | false])[]): Html {
   const shownPairs = pairs.filter(
     ([, value]) => value !== null && value !== undefined && value !== "" && value !== false,
@@ -94,7 +75,7 @@ export function facts(pairs: readonly (readonly [string, Html | string | number 
 }
 
 /** The URL with some parameters changed. Empty parameters are removed. */
-export function link(path: string, params: URLSearchParams, changes: Record<string, string | number | null>): string {
+function link(path: string, params: URLSearchParams, changes: Record<string, string | number | null>): string {
   const next = new URLSearchParams([...params].filter(([name, value]) => !(name in changes) && value !== ""));
   for (const [name, value] of Object.entries(changes))
     if (value !== null && value !== "") next.set(name, String(value));

@@ -19,7 +19,7 @@ import type { ApprovalAction, ApprovalSelection } from "./tables.ts";
 import { type ApprovalRow, permissions, shownRow, stateOf, viewOf } from "./view.ts";
 
 /** Serializes changes of one request. */
-export const approvalLock = (id: number) => ({ lock: `approval-${id}` as const });
+const approvalLock = (id: number) => ({ lock: `approval-${id}` as const });
 
 /** A request that is carried out by a task. */
 export interface ManyHosts {

@@ -24,7 +24,7 @@ export function seenRow(
 }
 
 /** The row of a host that may have been offline before it called. */
-export const backOnline = (row: SeenRow): SeenRow & { readonly online_since: string } => ({
+const backOnline = (row: SeenRow): SeenRow & { readonly online_since: string } => ({
   ...row,
   online_since: row.seen_time,
 });

@@ -45,7 +45,7 @@ export function RequestDialog({ status, onClose }: RequestDialogProps): ReactEle
 }
 
 /** The portal takes a signed request in base64, a vendor takes a plain one as PEM. */
-export function requestText(csr: string): string {
+function requestText(csr: string): string {
   const decoded = atob(csr);
   return decoded.startsWith("-----BEGIN") ? decoded : `${csr}\n`;
 }

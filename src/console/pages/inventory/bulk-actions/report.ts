@@ -53,7 +53,7 @@ async function undo(taskId: number, { count, done, skipped }: BulkOutcome, onUnd
 const PAGE_SIZE = 1000;
 
 /** Cancels what a task has queued for hosts and they have not begun. Returns for how many, and for how many not. */
-export async function cancelOperationsOf(taskId: number): Promise<{ cancelled: number; others: number }> {
+async function cancelOperationsOf(taskId: number): Promise<{ cancelled: number; others: number }> {
   let [cancelled, total] = [0, 0];
   const batches: number[][] = [];
   for (let page = 0; ; page++) {

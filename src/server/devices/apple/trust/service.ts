@@ -168,7 +168,7 @@ export const viewCertificate = ({
 });
 
 /** Devices that were enrolled with another push certificate: a new topic cannot reach them. */
-export const countOtherTopics = (store: ServerTx, topic: string): Promise<number> =>
+const countOtherTopics = (store: ServerTx, topic: string): Promise<number> =>
   store.appleEnrollments.count(and(isReachable, not(eq("topic", topic))));
 
 /** Devices that were enrolled with another URL of this server: they do not connect to this one. */

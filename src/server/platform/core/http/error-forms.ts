@@ -5,7 +5,7 @@ import type { ApiError } from "../errors.ts";
 import type { ErrorReply, FailedRequest, Protocol } from "./protocol.ts";
 
 /** RFC 7644, table 9. In an `ApiError`, the type is the name of the first error. */
-export const scimTypes = [
+const scimTypes = [
   "invalidFilter",
   "invalidPath",
   "invalidSyntax",
