@@ -1,5 +1,6 @@
 // Policies and queries in the console.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Team } from "../../../src/api/settings/teams.ts";
 import { recordActivity } from "../../../src/server/platform/activities/record.ts";
 import { serviceContext } from "../../../src/server/platform/core/context.ts";
 import { recordRuns } from "../../../src/server/platform/policy-runs/record.ts";
@@ -136,6 +137,8 @@ describe.skipIf(chromium === null)("policies and queries in the console", () => 
     await dialog.getByRole("checkbox", { name: "Loaned" }).check();
     await dialog.getByRole("combobox", { name: "Run script" }).selectOption("fix.sh");
     await dialog.getByRole("checkbox", { name: "Create a calendar event for its user" }).check();
+    await dialog.getByText("None of them is on in the settings").waitFor();
+    await dialog.getByRole("checkbox", { name: "Send the webhook, tickets and mails" }).check();
     await dialog.getByRole("checkbox", { name: "At each failing answer, not only when it begins to fail" }).check();
     await expectAccessible(page, "the dialog of a team's policy");
     await dialog.getByRole("button", { name: "Create policy" }).click();
@@ -146,8 +149,33 @@ describe.skipIf(chromium === null)("policies and queries in the console", () => 
     const policy = (await t.store.policies.list()).find(({ name }) => name === "Fixed")!;
     expect(policy).toMatchObject({ script_id, calendar_events_enabled: true, continuous_automations_enabled: true });
 
+    const hookOf = async () => {
+      const { team: saved } = (await (await t.get(`/teams/${team.id}`)).json()) as { team: Team };
+      return saved.webhook_settings.failing_policies_webhook;
+    };
+    await expect.poll(async () => (await hookOf()).policy_ids).toEqual([policy.id]);
+    const failing_policies_webhook = {
+      enable_failing_policies_webhook: true,
+      destination_url: "https://hooks.example.com/failing",
+    };
+    await t.patch(`/teams/${team.id}`, { webhook_settings: { failing_policies_webhook } });
+    const { user } = await makeUser(t, { [team.id]: "maintainer" }, { api_only: false });
+    const maintainer = await browser.open(`/policies/${policy.id}?of=${team.id}`, {
+      as: { email: user.email, password: PASSWORD },
+    });
+    const shown = "webhook to https://hooks.example.com/failing";
+    await maintainer.getByRole("region", { name: "About" }).getByText(shown).waitFor();
+    await maintainer.getByRole("button", { name: "Edit" }).click();
+    await maintainer.getByText(`It is reported. Now: ${shown}.`).waitFor();
+    expect(await maintainer.getByRole("checkbox", { name: "Send the webhook, tickets and mails" }).count()).toBe(0);
+
+    await page.reload();
+    await about.getByText(shown).waitFor();
     await page.getByRole("button", { name: "Edit" }).click();
     const editing = page.getByRole("dialog", { name: "Edit Fixed" });
+    const reported = editing.getByRole("checkbox", { name: "Send the webhook, tickets and mails" });
+    await expect.poll(() => reported.isChecked()).toBe(true);
+    await reported.uncheck();
     await expect.poll(() => editing.getByRole("combobox", { name: "Run script" }).inputValue()).toBe(String(script_id));
     await editing.getByRole("combobox", { name: "Run script" }).selectOption("nothing");
     await editing.getByRole("combobox", { name: "Hosts" }).selectOption("All hosts");
@@ -157,6 +185,7 @@ describe.skipIf(chromium === null)("policies and queries in the console", () => 
     const { policy: saved } = (await reply.json()) as { policy: object };
     expect(saved).not.toHaveProperty("run_script");
     expect(saved).toMatchObject({ calendar_events_enabled: true });
+    expect(await hookOf()).toMatchObject({ ...failing_policies_webhook, policy_ids: [] });
     expect(saved).not.toHaveProperty("labels_exclude_any");
   });
 

@@ -8,6 +8,7 @@ import { CheckField, SelectField } from "../../../parts/form/form.tsx";
 import type { Form } from "../../../parts/form/use-form.ts";
 import { ofTeam, roleTeam } from "../../../parts/one-team.tsx";
 import { isPremium, may } from "../../../session.ts";
+import { mayReport, type Reports } from "./policy-reports.ts";
 import type { PolicyValues } from "./policy-values.ts";
 
 interface AutomationFieldsProps {
@@ -15,12 +16,15 @@ interface AutomationFieldsProps {
   /** Null: the policy is global, and runs nothing of a team. */
   readonly teamId: number | null;
   readonly isPatch: boolean;
+  /** Undefined: they are not read yet. */
+  readonly reports: Reports | undefined;
 }
 
 /** What happens with hosts that fail the policy. */
-export function AutomationFields({ form, teamId, isPatch }: AutomationFieldsProps): ReactElement {
+export function AutomationFields({ form, teamId, isPatch, reports }: AutomationFieldsProps): ReactElement {
   return (
     <Choices legend="Automations: when a host begins to fail">
+      {reports !== undefined && <ReportField form={form} teamId={teamId} reports={reports} />}
       {teamId !== null && <TeamFields form={form} teamId={teamId} isPatch={isPatch} />}
       {teamId === null && isPremium() && (
         <p className="hint">Policies of a team can also run a script, install software and send a profile again.</p>
@@ -42,9 +46,24 @@ export function AutomationFields({ form, teamId, isPatch }: AutomationFieldsProp
   );
 }
 
+interface ReportFieldProps extends Pick<AutomationFieldsProps, "form" | "teamId"> {
+  readonly reports: Reports;
+}
+
+/** Those who may not change the settings see whether the policy is reported, and where. */
+function ReportField({ form, teamId, reports: { destinations } }: ReportFieldProps): ReactElement | null {
+  const where =
+    destinations.length > 0
+      ? `Now: ${destinations.join("; ")}.`
+      : "None of them is on in the settings, so nothing is sent until one is.";
+  if (mayReport(teamId))
+    return <CheckField form={form} name="is_reported" label="Send the webhook, tickets and mails" hint={where} />;
+  return form.values.is_reported ? <p className="hint">It is reported. {where}</p> : null;
+}
+
 const NOTHING = { value: "", label: "nothing" };
 
-interface TeamFieldsProps extends AutomationFieldsProps {
+interface TeamFieldsProps extends Pick<AutomationFieldsProps, "form" | "isPatch"> {
   readonly teamId: number;
 }
 

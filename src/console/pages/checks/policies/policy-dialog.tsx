@@ -1,7 +1,9 @@
 import type { ReactElement } from "react";
 import { type Policy, policiesApi } from "../../../../api/checks/policies.ts";
+import { appConfigApi } from "../../../../api/settings/app-config.ts";
+import { teamsApi } from "../../../../api/settings/teams.ts";
 import { client, useOutdate } from "../../../api.ts";
-import { notifyDone } from "../../../frame/notices.tsx";
+import { notifyDone, notifyFailed } from "../../../frame/notices.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { CheckField, Form, TextAreaField, TextField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
@@ -11,6 +13,7 @@ import { SqlField } from "../../../parts/sql/sql-field.tsx";
 import { isPremium } from "../../../session.ts";
 import { AutomationFields } from "./automation-fields.tsx";
 import { planOfPolicy } from "./policy-plan.ts";
+import { setReported, useReports } from "./policy-reports.ts";
 import { bodyOf, hasNewAutomation, isPatch, type PolicyValues, valuesOf } from "./policy-values.ts";
 
 interface PolicyDialogProps {
@@ -43,12 +46,24 @@ const presets = (install: PolicyDialogProps["install"]): Partial<PolicyValues> =
 /** Creates a policy, or changes one. */
 export default function PolicyDialog({ policy, teamId, install, onClose }: PolicyDialogProps): ReactElement {
   const outdate = useOutdate();
-  const initial = { ...valuesOf(policy), ...presets(install) };
+  const reports = useReports(teamId);
+  const isReported = policy !== null && reports?.policyIds.includes(policy.id) === true;
+  const initial = { ...valuesOf(policy, isReported), ...presets(install) };
   const form = useForm({
     initial,
-    send: (values: PolicyValues, options) => {
+    async send(values: PolicyValues, options) {
       const body = bodyOf(values, policy, teamId);
-      return save(policy, teamId, changedFields(body, policy && bodyOf(initial, policy, teamId)), options);
+      const changes = changedFields(body, policy && bodyOf(initial, policy, teamId));
+      const isReportChanged = values.is_reported !== isReported && !options.dryRun;
+      // What the settings refuse is said while nothing of an existing policy is saved yet.
+      if (policy !== null && isReportChanged) await setReported(teamId, policy.id, values.is_reported);
+      if (policy !== null && Object.keys(changes).length === 0) return { policy };
+      const reply = await save(policy, teamId, changes, options);
+      if (policy === null && isReportChanged)
+        await setReported(teamId, reply.policy.id, true).catch((error: unknown) =>
+          notifyFailed(error, `${values.name} is created, but not reported`),
+        );
+      return reply;
     },
     onDone: (_, { name }) => {
       notifyDone(policy === null ? `The policy ${name} is created.` : `The policy ${name} is saved.`);
@@ -63,10 +78,17 @@ export default function PolicyDialog({ policy, teamId, install, onClose }: Polic
       policiesApi.getTeam,
       policiesApi.countGlobal,
       policiesApi.countTeam,
+      appConfigApi.get,
+      teamsApi.get,
+      teamsApi.noTeam,
     );
     onClose();
   };
-  const plan = () => planOfPolicy(policy, teamId, bodyOf(form.values, policy, teamId), bodyOf(initial, policy, teamId));
+  const planned = (values: PolicyValues) => ({
+    ...bodyOf(values, policy, teamId),
+    webhooks_and_tickets_enabled: values.is_reported,
+  });
+  const plan = () => planOfPolicy(policy, teamId, planned(form.values), planned(initial));
   return (
     <Dialog
       title={policy === null ? "Create policy" : `Edit ${policy.name}`}
@@ -112,7 +134,7 @@ export default function PolicyDialog({ policy, teamId, install, onClose }: Polic
         )}
         {isPremium() && <LabelScopeField form={form} />}
         {isPremium() && <CheckField form={form} name="critical" label="Critical" />}
-        <AutomationFields form={form} teamId={teamId} isPatch={isPatch(policy)} />
+        <AutomationFields form={form} teamId={teamId} isPatch={isPatch(policy)} reports={reports} />
         {policy !== null && <ResultsNote values={form.values} before={initial} />}
       </Form>
     </Dialog>

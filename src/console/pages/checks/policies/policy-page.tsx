@@ -19,6 +19,7 @@ import { useGo, useUrl } from "../../../url.ts";
 import { automationsOf } from "./columns.tsx";
 import { DeletePoliciesDialog } from "./delete-policies-dialog.tsx";
 import { PolicyParts } from "./policy-parts.tsx";
+import { useReports } from "./policy-reports.ts";
 import { ResetPolicyDialog } from "./reset-policy-dialog.tsx";
 
 const PolicyDialog = lazy(() => import("./policy-dialog.tsx"));
@@ -105,6 +106,8 @@ function Actions({ policy }: { readonly policy: Policy }): ReactElement {
 }
 
 function About({ policy }: { readonly policy: Policy }): ReactElement {
+  const reports = useReports(policy.team_id);
+  const reported = reports?.policyIds.includes(policy.id) ? reports.destinations : [];
   return (
     <div className="grid">
       <Card title="About">
@@ -114,7 +117,7 @@ function About({ policy }: { readonly policy: Policy }): ReactElement {
             ["Resolution", policy.resolution],
             ["Critical", policy.critical && <Badge tone="note">critical</Badge>],
             ["Platforms", policy.platform || "all"],
-            ["Automations", automationsOf(policy) || "none"],
+            ["Automations", [...reported, automationsOf(policy)].filter(Boolean).join(", ") || "none"],
             ["Labels", scopeText(policy)],
             ["Author", policy.author_name],
             ["Changed", <Time key="changed" value={policy.updated_at} />],

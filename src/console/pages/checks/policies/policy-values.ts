@@ -4,7 +4,7 @@ import { labelScopeBody, labelScopeOf } from "../../../parts/label-scope/scope.t
 import { isPremium } from "../../../session.ts";
 
 /** Values of lists are texts, of which an empty one stands for nothing. */
-export const valuesOf = (policy: Policy | null) => ({
+export const valuesOf = (policy: Policy | null, isReported: boolean) => ({
   name: policy?.name ?? "",
   description: policy?.description ?? "",
   query: policy?.query ?? "",
@@ -17,6 +17,7 @@ export const valuesOf = (policy: Policy | null) => ({
   calendar_events_enabled: policy?.calendar_events_enabled ?? false,
   conditional_access_enabled: policy?.conditional_access_enabled ?? false,
   continuous_automations_enabled: policy?.continuous_automations_enabled ?? false,
+  is_reported: isReported,
   patch_when_closed: policy?.patch_when_closed ?? false,
   notify_before_patching: policy?.notify_before_patching ?? false,
   ...labelScopeOf(policy ?? {}),
