@@ -388,6 +388,15 @@ describe.each(engines)("a store in $name", ({ open }) => {
       }
     });
 
+    it("returns the secrets of the last row of a full page", async () => {
+      await store.hosts.update({ where: everything, set: { token: "s3cret" } });
+      const tokens: unknown[] = [];
+      for await (const page of store.hosts.pages({}, 2)) tokens.push(...page.map(({ token }) => token));
+      expect(tokens).toEqual(["s3cret", "s3cret", "s3cret", "s3cret"]);
+      for await (const page of store.hosts.batches(["token"], {}, {}, 2))
+        for (const place of page.ids.keys()) expect(page.row(place)).toMatchObject({ token: "s3cret" });
+    });
+
     it("pages through chosen columns, with the id and what the order reads", async () => {
       const rows: object[] = [];
       const order = [{ column: "rank", direction: "asc" }] as const;

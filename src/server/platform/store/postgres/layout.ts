@@ -122,7 +122,11 @@ export class Layout {
       return {
         select: (alias) => this.selectList(alias, columns),
         rows: (records) => this.rows(records),
-        each: { id: (record) => record.id as number, row: (record) => this.rows([record])[0]! },
+        // A copy, because the caller reads the same record again, whose secrets would be decrypted twice.
+        each: {
+          id: (record) => record.id as number,
+          row: (record) => this.rows(this.#secrets.length === 0 ? [record] : [{ ...record }])[0]!,
+        },
       };
     }
     const toRow = recordRow(columns, specs);
