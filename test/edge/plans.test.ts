@@ -2,6 +2,9 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { Plan, PlanItem, PlannedChange } from "../../src/api/edge/plans.ts";
+import { endpointsInFiles, kindInFiles } from "../../src/api/settings/gitops-mode.ts";
+import { kinds } from "../../src/server/edge/configuration/kinds.ts";
+import { nameInGitopsMode } from "../../src/server/edge/plans/gitops-mode.ts";
 import { errorOf, makeTeam, makeUser } from "../support/accounts.ts";
 import { type Caller, startApp, type TestApp } from "../support/app.ts";
 import { turnOnAppleMdm } from "../support/apple.ts";
@@ -547,6 +550,66 @@ describe.each(bothEngines)("plans on %s", (engine) => {
     const gitops = await makeUser(t, "gitops");
     await apply(gitops, plan.id);
   });
+
+  it("are applied in GitOps mode if it excepts all that they change, or with a reason", async () => {
+    const t = await startApp({ engine });
+    const admin = await makeUser(t, "admin");
+    const except = async (exceptions: object) => {
+      const all = { labels: false, software: false, secrets: false, ...exceptions };
+      expect((await t.patch("/config", { gitops: { exceptions: all } })).status).toBe(200);
+    };
+    await t.patch("/config", { gitops: { gitops_mode_enabled: true, repository_url: "https://git.example.com/x" } });
+    const ofLabel = await planned(admin, [set("label", "L", { query: "SELECT 1" })]);
+    const secrets = { secrets: [secret("an-enroll-secret-5521")] };
+    const ofSecrets = await planned(admin, [set("enroll_secrets", "enroll_secrets", secrets)], {
+      secrets: textsOf("an-enroll-secret-5521"),
+    });
+    const mixed = await planned(admin, [
+      set("label", "M", { query: "SELECT 1" }),
+      set("query", "Q", { query: "SELECT 1" }),
+    ]);
+    const refusal = async (plan: Plan) => {
+      const response = await admin.post(`/plans/${plan.id}/apply`);
+      const { message, errors } = await errorOf(response);
+      return `${response.status} ${message}: ${/determine (.*?), so/.exec(errors![0]!.reason)?.[1]}`;
+    };
+    expect(await refusal(ofLabel)).toBe("403 GitOps mode is on: labels");
+    expect(await refusal(mixed)).toBe("403 GitOps mode is on: labels, queries");
+
+    await except({ secrets: true });
+    expect(await refusal(ofLabel)).toBe("403 GitOps mode is on: labels");
+    await apply(admin, ofSecrets.id);
+    await except({ labels: true });
+    await apply(admin, ofLabel.id);
+    // A change that is refused by itself refuses the whole plan.
+    expect(await refusal(mixed)).toBe("403 GitOps mode is on: queries");
+    expect(await t.store.labels.first({ where: { op: "eq", column: "name", value: "M" } })).toBeNull();
+    const overrides = async () =>
+      (await t.store.activities.list())
+        .filter(({ type }) => type === "overrode_gitops_mode")
+        .map(({ details }) => details);
+    expect(await overrides()).toEqual([]);
+    const forced = await admin.request("POST", `/plans/${mixed.id}/apply`, undefined, {
+      "x-svc-gitops-override": "Emergency",
+    });
+    expect(forced.status).toBe(200);
+    expect(await overrides()).toEqual([{ method: "POST", path: "/plans/:id/apply", reason: "Emergency" }]);
+
+    // Whoever may turn the mode on can turn it off, and nothing else of the configuration.
+    const name = await planned(admin, [set("config", "org_info", { org_name: "X" })]);
+    expect(await refusal(name)).toBe("403 GitOps mode is on: the configuration");
+    const off = await planned(admin, [set("config", "gitops", { gitops_mode_enabled: false })]);
+    await apply(admin, off.id);
+    await apply(admin, name.id);
+  });
+});
+
+it("are refused in GitOps mode by names that the refusals of endpoints have", () => {
+  const names = endpointsInFiles().map((key) => {
+    const [method, path] = key.split(" ");
+    return kindInFiles({ method: method as "GET", path: path! });
+  });
+  for (const { name } of kinds) expect(names, name).toContain(nameInGitopsMode(name));
 });
 
 describe("plans on two servers", () => {

@@ -14,8 +14,8 @@
 //
 // Whoever may make a change by itself may plan it: policies, queries, labels, profiles and scripts with the rights to
 // write these; other kinds with the right to apply files, too. A plan is read by its author, and by those who may read
-// all that it is about; it is applied and deleted by those who may make all of its changes. GitOps mode refuses to apply
-// plans as it refuses the changes themselves. No change of the configuration needs another user's approval; deleting and
+// all that it is about; it is applied and deleted by those who may make all of its changes. GitOps mode refuses to apply a
+// plan if it refuses one of its changes; plans with nothing but what `gitops.exceptions` names are applied. No change of the configuration needs another user's approval; deleting and
 // wiping hosts, which do, cannot be planned.
 //
 // The effect is computed when the plan is made, with one count per figure. It says how many hosts get an object, lose

@@ -42,6 +42,9 @@ const ENCODED = /^utf-8'[a-z0-9-]*'/i;
 
 const isReason = (text: string): boolean => text.trim() !== "" && text.length <= REASON_MAX && isOneLine(text);
 
+/** What a plan changes depends on the plan. */
+export const IN_PLANS = "what plans contain";
+
 /** Endpoints by what they change. The apply of files itself (POST /spec/apply) is not among them. */
 const endpointsByKind: Readonly<Record<string, readonly string[]>> = {
   "the configuration": ["PATCH /config", "PUT /logo", "DELETE /logo", "PATCH /teams/0"],
@@ -140,7 +143,7 @@ const endpointsByKind: Readonly<Record<string, readonly string[]>> = {
   ],
   "teams of tokens": ["PATCH /abm_tokens/:id/teams", "PATCH /vpp_tokens/:id/teams"],
   "credentials for the directory": ["PUT /directory_graph_credentials"],
-  "what plans contain": ["POST /plans/:id/apply"],
+  [IN_PLANS]: ["POST /plans/:id/apply"],
 };
 
 /** What an exception of GitOps mode covers. */

@@ -1,14 +1,16 @@
 import type { z } from "zod";
-import type { Plan, PlanItem, PlanState, plansApi } from "../../../api/edge/plans.ts";
+import { type Plan, type PlanItem, type PlanState, plansApi } from "../../../api/edge/plans.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
 import { days, isoAt } from "../../platform/core/clock.ts";
 import { type Context, within } from "../../platform/core/context.ts";
 import { ApiError, changedMeanwhile, conflict, notFound } from "../../platform/core/errors.ts";
 import { page } from "../../platform/core/http/paging.ts";
 import { and, eq, everything, gt, lte, type Predicate } from "../../platform/store/query.ts";
+import { recordOverride } from "../../settings/app-config/gitops-mode.ts";
 import { applyConfiguration } from "../configuration/apply.ts";
 import { asWriterOfSingleChanges } from "../configuration/planner.ts";
 import { checkAutomations, checkRights, readablePlans, teamIdsOf } from "./access.ts";
+import { overrideReasonOf } from "./gitops-mode.ts";
 import { contentOf, type PlanContent, planFor } from "./rows.ts";
 import type { StoredRequest } from "./stored.ts";
 import type { PlanRow } from "./tables.ts";
@@ -46,10 +48,12 @@ export async function applyPlan(ctx: Context, id: number): Promise<Plan> {
   const content = await contentOf(ctx, id);
   const { request, pins } = content;
   await checkMayApply(ctx, content);
+  const reason = await overrideReasonOf(ctx, content);
   try {
-    await applyConfiguration(asWriterOfSingleChanges(ctx), { ...request, pins: [...pins] }, async (inside) =>
-      markApplied(inside, id),
-    );
+    await applyConfiguration(asWriterOfSingleChanges(ctx), { ...request, pins: [...pins] }, async (inside) => {
+      await markApplied(inside, id);
+      if (reason !== null) await recordOverride(inside, plansApi.apply, reason);
+    });
   } catch (error) {
     if (!(error instanceof AppliedAlready)) throw explained(error);
   }

@@ -5,6 +5,7 @@ import type { AnyEndpoint } from "../../../api/endpoint.ts";
 import { appConfigApi } from "../../../api/settings/app-config.ts";
 import {
   GITOPS_OVERRIDE,
+  IN_PLANS,
   isExcepted,
   kindInFiles,
   NO_REASON,
@@ -13,17 +14,17 @@ import {
 import { GITOPS_MODE_IS_ON } from "../../../text/gitops-mode.ts";
 import { isRecord } from "../../../text/record.ts";
 import { recordActivity } from "../../platform/activities/record.ts";
-import type { Context } from "../../platform/core/context.ts";
+import { type Context, within } from "../../platform/core/context.ts";
 import { ApiError, badRequest } from "../../platform/core/errors.ts";
 import type { Route } from "../../platform/core/http/route.ts";
 import { isPartOf } from "./change.ts";
 import { getConfig } from "./service.ts";
 
-/** The route, with a check if files determine what it changes. */
+/** The route, with a check if files determine what it changes. What a plan changes is known only to its own service. */
 export function guardedByGitopsMode(route: Route): Route {
   const { endpoint, run } = route;
   const kind = kindInFiles(endpoint);
-  if (kind === undefined) return route;
+  if (kind === undefined || kind === IN_PLANS) return route;
   const needsBody = endpoint === appConfigApi.modify;
   return {
     endpoint,
@@ -31,14 +32,15 @@ export function guardedByGitopsMode(route: Route): Route {
       let reason: string | null = null;
       // The body is read once the caller is known to be allowed the change.
       const body: typeof raw.body = async (checkTexts, admission) => {
-        if (!needsBody) reason = await overrideReason(ctx, kind);
+        if (!needsBody) reason = await overrideReason(ctx, [kind]);
         const value = await raw.body(checkTexts, admission);
         if (needsBody && (await changesConfig(ctx, value, "overwrite" in raw.query)))
-          reason = await overrideReason(ctx, kind);
+          reason = await overrideReason(ctx, [kind]);
         return value;
       };
       const value = await run({ ...raw, body }, ctx, reply);
-      if (reason !== null && reply.headers[DRY_RUN] === undefined) await record(ctx, endpoint, reason);
+      if (reason !== null && reply.headers[DRY_RUN] === undefined)
+        await ctx.store.tx(async (store) => recordOverride(within(ctx, store), endpoint, reason!));
       return value;
     },
   };
@@ -51,13 +53,17 @@ async function changesConfig(ctx: Context, body: unknown, resetsOthers: boolean)
   return Object.keys(others).length > 0 && !isPartOf(others, await getConfig(ctx));
 }
 
-/** The reason for which the request overrides GitOps mode; null if it needs none. 403 without a reason. */
-async function overrideReason(ctx: Context, kind: string): Promise<string | null> {
+/**
+ * The reason for which a change of these kinds overrides GitOps mode; null if it needs none. 403 without a reason.
+ */
+export async function overrideReason(ctx: Context, kinds: readonly string[]): Promise<string | null> {
   if (!isPerson(ctx)) return null;
   const { gitops } = await ctx.config.current();
-  if (!gitops.gitops_mode_enabled || isExcepted(kind, gitops.exceptions)) return null;
+  if (!gitops.gitops_mode_enabled) return null;
+  const inFiles = kinds.filter((kind) => !isExcepted(kind, gitops.exceptions));
+  if (inFiles.length === 0) return null;
   const sent = ctx.headers?.get(GITOPS_OVERRIDE)?.trim() ?? "";
-  if (sent === "") throw refused(kind, gitops.repository_url);
+  if (sent === "") throw refused(inFiles, gitops.repository_url);
   const reason = reasonInHeader(sent);
   if (reason === null) throw badRequest(NO_REASON, GITOPS_OVERRIDE);
   return reason;
@@ -70,13 +76,14 @@ function isPerson({ user, host }: Context): boolean {
   return roles.some((role) => role !== "gitops");
 }
 
-const refused = (kind: string, repository: string) =>
+const refused = (kinds: readonly string[], repository: string) =>
   new ApiError(403, GITOPS_MODE_IS_ON, [
     {
       name: "base",
-      reason: `the configuration files determine ${kind}, so a change here would be overwritten. Change the files in ${repository}, or send the header ${GITOPS_OVERRIDE} with the reason; it is recorded`,
+      reason: `the configuration files determine ${kinds.join(", ")}, so a change here would be overwritten. Change the files in ${repository}, or send the header ${GITOPS_OVERRIDE} with the reason; it is recorded`,
     },
   ]);
 
-const record = (ctx: Context, { method, path }: AnyEndpoint, reason: string): Promise<number> =>
-  ctx.store.tx(async (store) => recordActivity({ ...ctx, store }, "overrode_gitops_mode", { method, path, reason }));
+/** Call this in a transaction. */
+export const recordOverride = (ctx: Context, { method, path }: AnyEndpoint, reason: string): Promise<number> =>
+  recordActivity(ctx, "overrode_gitops_mode", { method, path, reason });
