@@ -11,7 +11,7 @@ import { managedAgentEnrollment } from "./delivery/managed-agent/kind.ts";
 import { policyActions } from "./delivery/policy-actions/act.ts";
 import { cancelScriptBatch } from "./delivery/scripts/batches/cancel.ts";
 import { scriptBatchRuns, scriptBatchTask } from "./delivery/scripts/batches/carry-out.ts";
-import { installTask } from "./delivery/software-installs/bulk.ts";
+import { installTask, uninstallTask } from "./delivery/software-installs/bulk.ts";
 import { storeAppWorker } from "./delivery/store-apps/worker.ts";
 import { androidCommandSender } from "./devices/android/commands/sender.ts";
 import { androidEnrollment } from "./devices/android/devices/enroll.ts";
@@ -64,6 +64,7 @@ const taskKinds = [
   approvedWipes,
   ...bulkTaskKinds,
   installTask,
+  uninstallTask,
   scopeTrim,
   scriptBatchTask,
   cancelScriptBatch,

@@ -68,6 +68,7 @@ const claimed = (id: string) => (classes[id] as { endpoints?: readonly AnyEndpoi
 const forSeveralHosts: ReadonlySet<string> = new Set([
   ...["lock", "refetch", "unlock", "wipe"].map((action) => `hosts:${action} bulk-actions.${action}`),
   "software:install software-installs.installOnHosts",
+  "software:uninstall software-installs.uninstallFromHosts",
 ]);
 
 /** `COMMAND ENDPOINT` for each request of an example. */

@@ -124,6 +124,49 @@ describe.each(bothEngines)("packages on hosts of %s", (engine) => {
     expect((await observer.post(`/software/titles/${titleId}/install`, { ids: [id] })).status).toBe(403);
   });
 
+  it("are uninstalled from many hosts at once, where they can be", async () => {
+    const t = await startApp({ engine });
+    const { id, titleId } = await world(t);
+    const second = await (await makeManaged(t)).host();
+    const team = await makeTeam(t);
+    const foreign = await makeHost(t, { team_id: team.id, platform: "ubuntu" });
+    const bare = await makeHost(t, { platform: "ubuntu" });
+    const uninstall = (body: object, headers: Record<string, string> = {}) =>
+      t.request("POST", `/software/titles/${titleId}/uninstall`, body, headers);
+    const all = { filters: {} };
+    await t.store.softwareInstallers.update({ where: eq("title_id", titleId), set: { uninstall_script: "" } });
+    const scriptless = await json<BulkOutcome>(uninstall(all, { "Dry-Run": "true" }));
+    expect(scriptless).toMatchObject({ count: 4, done: 0 });
+    expect(scriptless.skipped_reasons.map(({ reason }) => reason)).toContainEqual(
+      "tool.sh has no script that uninstalls it",
+    );
+    await t.store.softwareInstallers.update({ where: eq("title_id", titleId), set: { uninstall_script: "rm tool" } });
+
+    const would = await json(uninstall(all, { "Dry-Run": "true" }));
+    expect(await t.store.softwareInstallRuns.count()).toBe(0);
+    const wrong = await uninstall(all, { "X-Expected-Count": "3" });
+    expect([409, 412]).toContain(wrong.status);
+    const { task_id, ...outcome } = await json<BulkOutcome>(uninstall(all));
+    expect({ ...outcome, task_id: null }).toEqual(would);
+    expect(outcome).toMatchObject({ count: 4, done: 2, skipped: 2 });
+    expect(outcome.hosts.map((host) => host.id).sort()).toEqual([id, second.id].sort());
+    const reasons = new Map(outcome.skipped_reasons.map(({ reason, hosts }) => [hosts[0]!.id, reason]));
+    expect(reasons.get(foreign.id)).toContain("is offered in the team of the host");
+    expect(reasons.get(bare.id)).toContain("agent");
+    for (const host of [id, second.id]) expect(await statusOf(t, host, titleId)).toBe("pending_uninstall");
+    const [run] = await t.store.softwareInstallRuns.list({ where: eq("host_id", second.id) });
+    const [execution] = await t.store.scriptExecutions.list({ where: eq("host_id", second.id) });
+    expect(execution).toMatchObject({ uuid: run!.uuid, state: "pending" });
+    expect(await json(t.get(`/tasks/${task_id}/hosts?outcome=done`))).toMatchObject({
+      hosts: [{ reference: expect.any(String) }, { reference: expect.any(String) }],
+    });
+    expect(await json<BulkOutcome>(uninstall({ ids: [id] })), "it is asked already").toMatchObject({ done: 0 });
+    const observer = await makeUser(t, "observer");
+    expect((await observer.post(`/software/titles/${titleId}/uninstall`, { ids: [id] })).status).toBe(403);
+    const other = await makeUser(t, { teams: [{ id: team.id, role: "maintainer" }] });
+    expect((await other.post(`/software/titles/${titleId}/uninstall`, { ids: [id] })).status).toBe(404);
+  });
+
   it("are installed and uninstalled, as hosts, packages and activities show", async () => {
     const t = await startApp({ engine });
     const {

@@ -229,6 +229,7 @@ it("are in the API's description, as headers of requests that act on many hosts 
     "operations.cancel",
     "script-batches.create",
     "software-installs.installOnHosts",
+    "software-installs.uninstallFromHosts",
   ]);
   for (const { parameters } of takers)
     expect(

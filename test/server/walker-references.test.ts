@@ -66,6 +66,7 @@ const kindsOf: Record<string, Kind> = {
   "POST /hosts/unlock body.ids[]": "host",
   "POST /hosts/wipe body.ids[]": "host",
   "POST /software/titles/:id/install body.ids[]": "host",
+  "POST /software/titles/:id/uninstall body.ids[]": "host",
   "POST /queries/delete body.ids[]": "query",
   "POST /teams/:team_id/policies/delete body.ids[]": "policy",
   "DELETE /spec/certificates body.ids[]": "template",

@@ -237,6 +237,7 @@ export const rules: Record<string, PermissionName | "open" | "self"> = {
   "POST /hosts/wipe": "lock, unlock, wipe",
   "POST /hosts/labels": "add or remove manual labels",
   "POST /software/titles/:id/install": "download, install, uninstall software",
+  "POST /software/titles/:id/uninstall": "download, install, uninstall software",
   "POST /hosts/:id/apns_ping": "list hosts, filter",
   "GET /hosts/:id/software": "view software",
   "POST /hosts/:id/software/:software_title_id/install": "download, install, uninstall software",

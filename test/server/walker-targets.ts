@@ -437,6 +437,13 @@ const onInstallable = (what: "install" | "uninstall"): Target => ({
     return { path: `/hosts/${id}/software/${title}/${what}` };
   },
 });
+const onManyInstallable = (what: "install" | "uninstall"): Target => ({
+  places,
+  call: async (world, place) => {
+    const { id, title } = await installableAt(world, place);
+    return { path: `/software/titles/${title}/${what}`, body: { ids: [id] } };
+  },
+});
 const onPackage = (rest: string, query = ""): Target => ({
   places,
   call: async (world, place) => {
@@ -970,13 +977,8 @@ export const targets: Record<string, Target> = {
   "GET /hosts/:id/software": onHost("/software"),
   "POST /hosts/:id/software/:software_title_id/install": onInstallable("install"),
   "POST /hosts/:id/software/:software_title_id/uninstall": onInstallable("uninstall"),
-  "POST /software/titles/:id/install": {
-    places,
-    call: async (world, place) => {
-      const { id, title } = await installableAt(world, place);
-      return { path: `/software/titles/${title}/install`, body: { ids: [id] } };
-    },
-  },
+  "POST /software/titles/:id/install": onManyInstallable("install"),
+  "POST /software/titles/:id/uninstall": onManyInstallable("uninstall"),
   "GET /software/install/:install_uuid/results": {
     places,
     call: async (world, place) => {

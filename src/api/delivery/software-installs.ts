@@ -53,6 +53,15 @@ export const softwareInstallsApi = {
     params: z.object({ id: IdParam }),
     body: z.object(hostChoice),
   }),
+  uninstallFromHosts: endpoint({
+    ...onHosts,
+    path: "/software/titles/:id/uninstall",
+    summary: "Uninstall the package of a title from many hosts; empty filters match all hosts.",
+    tier: "premium",
+    access: { action: "software:install", scope: "team" },
+    params: z.object({ id: IdParam }),
+    body: z.object(hostChoice),
+  }),
   result: endpoint({
     method: "GET",
     path: "/software/install/:install_uuid/results",

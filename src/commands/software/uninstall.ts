@@ -1,9 +1,11 @@
 import { scriptsApi } from "../../api/delivery/scripts.ts";
 import { softwareInstallsApi } from "../../api/delivery/software-installs.ts";
+import type { BulkOutcome } from "../../api/inventory/bulk-actions.ts";
 import { hostsApi } from "../../api/inventory/hosts.ts";
 import type { HostSoftwareItem } from "../../api/software/software.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { args } from "../../cli/flags.ts";
+import type { BulkOptions } from "../../cli/topics/hosts/bulk.ts";
 import { isScriptPending } from "../../cli/topics/scripts/results.ts";
 import { type InstallOutcome, Installs, installFlags } from "../../cli/topics/software/installs.ts";
 
@@ -13,13 +15,19 @@ export default class SoftwareUninstall extends ClientCommand {
     "Runs the script of the package that uninstalls it, on hosts that are named, or selected with --where. With " +
     "--wait, the exit code is 0 only if it was uninstalled from all hosts. `svc scripts result` shows the result, " +
     "too.";
-  static override endpoints = [softwareInstallsApi.uninstall, scriptsApi.result, hostsApi.software];
+  static override endpoints = [
+    softwareInstallsApi.uninstall,
+    softwareInstallsApi.uninstallFromHosts,
+    scriptsApi.result,
+    hostsApi.software,
+  ];
   static override strict = false;
   static override args = { hosts: args.hosts };
   static override flags = installFlags;
   static override examples = [
     "<%= config.bin %> <%= command.id %> linux-1.example.com --title 1 --wait",
     "<%= config.bin %> <%= command.id %> linux-1.example.com --title tool --dry-run",
+    "<%= config.bin %> <%= command.id %> --where 'platform = ubuntu' --title tool --dry-run",
   ];
   readonly verb = "uninstall";
   readonly done = "uninstalled";
@@ -33,6 +41,11 @@ export default class SoftwareUninstall extends ClientCommand {
 
   ask(id: number, software_title_id: number): Promise<unknown> {
     return this.call(softwareInstallsApi.uninstall, { params: { id, software_title_id } });
+  }
+
+  askMany(software_title_id: number, ids: number[], options: BulkOptions): Promise<BulkOutcome> {
+    const request = { params: { id: software_title_id }, body: { ids } };
+    return this.call(softwareInstallsApi.uninstallFromHosts, request, options);
   }
 
   uuidIn(item: HostSoftwareItem | undefined): string {

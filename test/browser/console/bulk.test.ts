@@ -209,6 +209,13 @@ describe.skipIf(chromium === null)("many hosts in the console", () => {
     await notices(page).getByRole("button", { name: "Undo" }).click();
     await notices(page).getByText("Cancelled on 10 hosts.").waitFor();
 
+    const uninstall = await open(page, "Uninstall", "Uninstall software from 10 hosts");
+    await uninstall.getByRole("combobox", { name: "Software" }).fill("tool");
+    await uninstall.getByRole("option", { name: /tool/ }).click();
+    await uninstall.getByText(/no script that uninstalls it/).waitFor();
+    expect(await uninstall.getByRole("button", { name: "Uninstall" }).isDisabled()).toBe(true);
+    await uninstall.getByRole("button", { name: "Cancel" }).click();
+
     const { store } = browser.app;
     await store.hosts.update({ where: eq("platform", "ubuntu"), set: { refetch_requested: false } });
     const refetch = await open(page, "Refetch", "Refetch 10 hosts");

@@ -175,6 +175,7 @@ const untold = [
   "POST /hosts/:id/name_template/resend",
   // The activities are recorded when the host has done it.
   "POST /software/titles/:id/install",
+  "POST /software/titles/:id/uninstall",
   "POST /device/:token/setup_experience/status",
   "POST /device/:token/software/install/:software_title_id",
   "POST /device/:token/software/uninstall/:software_title_id",

@@ -4,6 +4,7 @@ import type { HostRow } from "../../hosts/hosts/access.ts";
 import type { Ending, Inside, Operation } from "../../hosts/operations/kind.ts";
 import { shortened } from "../../hosts/operations/script-output.ts";
 import type { ScriptResult } from "../../hosts/operations/tables.ts";
+import { byId } from "../../platform/core/maps.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { eq } from "../../platform/store/query.ts";
 import type { RowOf } from "../../platform/store/table.ts";
@@ -24,28 +25,48 @@ export async function savedScriptOf(store: ServerTx, { uuid }: Pick<Operation, "
   return execution?.script_id ?? null;
 }
 
+type NamedHost = Pick<HostRow, "id" | "hostname" | "team_id">;
+type ScriptOperation = Pick<Operation, "uuid" | "host_id" | "created_at">;
+
 /** Keeps the run of a text that is no saved script, under its name if it has one, so that its result can be read like those of all scripts. */
-export async function addExecution(
+export const addExecution = (
   store: ServerTx,
-  host: Pick<HostRow, "id" | "hostname" | "team_id">,
-  { uuid, created_at }: Pick<Operation, "uuid" | "created_at">,
+  host: NamedHost,
+  operation: ScriptOperation,
+  text: string,
+  name = "",
+): Promise<void> => addExecutions(store, [host], [operation], text, name);
+
+/** `addExecution` of the same text for several hosts. */
+export async function addExecutions(
+  store: ServerTx,
+  hosts: readonly NamedHost[],
+  operations: readonly ScriptOperation[],
   text: string,
   script_name = "",
 ): Promise<void> {
-  await store.scriptExecutions.insert({
-    uuid,
-    host_id: host.id,
-    hostname: host.hostname,
-    team_id: host.team_id,
-    script_id: null,
-    script_name,
-    text_id: await keepText(store, text),
-    policy_id: null,
-    batch_uuid: null,
-    exit_code: null,
-    created_at,
-    ended_at: null,
-  });
+  const hostsById = byId(hosts);
+  const text_id = await keepText(store, text);
+  await store.scriptExecutions.insertMany(
+    operations.map(({ uuid, host_id, created_at }) => {
+      const { hostname, team_id } = hostsById.get(host_id)!;
+      return {
+        uuid,
+        host_id,
+        hostname,
+        team_id,
+        script_id: null,
+        script_name,
+        text_id,
+        policy_id: null,
+        batch_uuid: null,
+        exit_code: null,
+        created_at,
+        ended_at: null,
+      };
+    }),
+    { returning: [] },
+  );
 }
 
 /** The row as it is after the run has ended. */

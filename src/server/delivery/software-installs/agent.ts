@@ -13,7 +13,7 @@ import { limit } from "../../platform/core/limits.ts";
 import { downloadOf } from "../../platform/files/service.ts";
 import { and, eq, exists } from "../../platform/store/query.ts";
 import { cancelRun, INSTALL_TIMEOUT, type InstallSteps } from "./kinds.ts";
-import { stepsFor } from "./service.ts";
+import { stepsFor } from "./sets.ts";
 import { statusOf } from "./status.ts";
 import type { InstallAnswer, InstallRun } from "./tables.ts";
 

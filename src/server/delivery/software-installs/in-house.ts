@@ -1,15 +1,12 @@
 // Packages for iPhones and iPads: the device itself installs them, not a managed agent.
 
-import { deviceOfHost } from "../../devices/apple/channel/devices.ts";
 import type { AppleDeviceListener } from "../../devices/apple/channel/listeners.ts";
-import type { HostRow } from "../../hosts/hosts/access.ts";
-import type { OperationKind } from "../../hosts/operations/kind.ts";
+import type { Operation, OperationKind } from "../../hosts/operations/kind.ts";
 import { addOperations } from "../../hosts/operations/queue.ts";
 import type { Context } from "../../platform/core/context.ts";
-import { badRequest } from "../../platform/core/errors.ts";
 import { and, eq, isNull, not, oneOf } from "../../platform/store/query.ts";
 import type { Installer } from "../../software/installers/hosts.ts";
-import { addInHouseInstall, endInHouseInstall } from "../store-apps/in-house.ts";
+import { addInHouseInstalls, endInHouseInstall } from "../store-apps/in-house.ts";
 import { appRefusals, cancelCommand, type InstallResult, STORE_LANE } from "../store-apps/installs.ts";
 import { cancelRun, endRun, installView, statusAfter } from "./kinds.ts";
 import { isPending, refreshStatus } from "./status.ts";
@@ -42,14 +39,16 @@ export const inHouseInstall: OperationKind<InstallResult> = {
   },
 };
 
-/** In the caller's transaction, under the lock of the host's operations. Returns the operation. */
-export async function requestInHouse(inside: Context, host: HostRow, installer: Installer, selfService: boolean) {
-  if ((await deviceOfHost(inside.store, host.id)) === null)
-    throw badRequest(`${host.display_name} is not managed by this server`);
-  const asking = { hostIds: [host.id], content: installer.sha256, timeout: 0 };
-  const [operation] = await addOperations(inside, inHouseInstall, asking);
-  await addInHouseInstall(inside, installer, { operation: operation!, hostId: host.id, selfService });
-  return operation!;
+/** In the caller's transaction, under the locks of the hosts' operations. Returns these. */
+export async function requestInHouse(
+  inside: Context,
+  hostIds: readonly number[],
+  installer: Installer,
+  selfService: boolean,
+): Promise<Operation[]> {
+  const operations = await addOperations(inside, inHouseInstall, { hostIds, content: installer.sha256, timeout: 0 });
+  await addInHouseInstalls(inside, installer, operations, selfService);
+  return operations;
 }
 
 /** A device that enrolls or leaves forgets what it was asked to do. Comes before the listener of store apps. */

@@ -1,6 +1,6 @@
 import { softwareInstallsApi } from "../../../api/delivery/software-installs.ts";
 import { type Route, route } from "../../platform/core/http/route.ts";
-import { installOnMany } from "./bulk.ts";
+import { installOnMany, uninstallFromMany } from "./bulk.ts";
 import { requestInstall, requestUninstall } from "./service.ts";
 import { installResultOf } from "./view.ts";
 
@@ -15,6 +15,9 @@ export const softwareInstallRoutes: readonly Route[] = [
   }),
   route(softwareInstallsApi.installOnHosts, ({ params, body }, ctx, reply) =>
     installOnMany(ctx, params.id, body, reply),
+  ),
+  route(softwareInstallsApi.uninstallFromHosts, ({ params, body }, ctx, reply) =>
+    uninstallFromMany(ctx, params.id, body, reply),
   ),
   route(softwareInstallsApi.result, ({ params }, ctx) => installResultOf(ctx, params.install_uuid)),
 ];

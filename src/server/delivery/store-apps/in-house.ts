@@ -99,31 +99,29 @@ export async function inHouseFile(ctx: Context, titleId: number, token: string):
   return downloadOf(ctx, file_id, { name: file_name });
 }
 
-interface NewInstall {
-  readonly operation: Pick<Operation, "id" | "uuid">;
-  readonly hostId: number;
-  readonly selfService: boolean;
-}
-
-/** In the transaction that has added the operation, under the lock of the host's operations. */
-export async function addInHouseInstall(
+/** In the transaction that has added the operations, under the locks of the hosts' operations. */
+export async function addInHouseInstalls(
   { store, clock }: Context,
-  { id, title_id }: Pick<Installer, "id" | "title_id">,
-  { operation, hostId, selfService }: NewInstall,
+  { id: installer_id, title_id }: Pick<Installer, "id" | "title_id">,
+  operations: readonly Pick<Operation, "id" | "uuid" | "host_id">[],
+  selfService: boolean,
 ): Promise<void> {
-  await store.storeAppInstalls.insert({
-    id: operation.id,
-    created_at: clock.iso(),
-    host_id: hostId,
-    store_app_id: null,
-    installer_id: id,
-    title_id,
-    adam_id: "",
-    command_uuid: operation.uuid,
-    due_at: clock.iso(),
-    self_service: selfService,
-    policy_id: null,
-  });
+  await store.storeAppInstalls.insertMany(
+    operations.map(({ id, uuid, host_id }) => ({
+      id,
+      created_at: clock.iso(),
+      host_id,
+      store_app_id: null,
+      installer_id,
+      title_id,
+      adam_id: "",
+      command_uuid: uuid,
+      due_at: clock.iso(),
+      self_service: selfService,
+      policy_id: null,
+    })),
+    { returning: [] },
+  );
   await store.notify(channels.storeApps, "");
 }
 

@@ -1,9 +1,9 @@
 // Installations of store apps: asked for, cancelled, and ended. Each is an operation in a lane of its own.
 
-import { deviceOfHost } from "../../devices/apple/channel/devices.ts";
+import { devicesOfHosts } from "../../devices/apple/channel/devices.ts";
 import { commandOf } from "../../devices/commands/rows.ts";
 import type { HostRow } from "../../hosts/hosts/access.ts";
-import { inScope, labelsOfHost } from "../../hosts/labels/scope.ts";
+import { inScope, labelsOfHosts } from "../../hosts/labels/scope.ts";
 import { scopeOf } from "../../hosts/labels/targeting.ts";
 import type {
   CancelCandidate,
@@ -23,7 +23,7 @@ import { byId } from "../../platform/core/maps.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { recordRuns } from "../../platform/policy-runs/record.ts";
 import { and, eq, not, oneOf } from "../../platform/store/query.ts";
-import { setInstallStatus } from "../../software/software/install-status.ts";
+import { setInstallStatus, setInstallStatuses } from "../../software/software/install-status.ts";
 import type { InstallStatus } from "../../software/software/tables.ts";
 import { labelsOfApps } from "./labels.ts";
 import { licenseOf, releaseLicenses } from "./licenses.ts";
@@ -186,21 +186,61 @@ interface InstallRequest {
 }
 
 /** Why the host cannot get the app; null: it can. */
-export async function refusalOf(store: ServerTx, host: HostRow, app: StoreAppRow): Promise<string | null> {
-  if (host.platform !== app.platform) return `the app is not for the platform of ${host.display_name}`;
-  if ((host.team_id ?? null) !== app.team_id) return `the team of ${host.display_name} does not offer the app`;
+export const refusalOf = async (store: ServerTx, host: HostRow, app: StoreAppRow): Promise<string | null> =>
+  (await storeAppRefusals(store, [host], app)).get(host.id) ?? null;
+
+/** Why hosts cannot get the app, by their ids. Those that can are not in the map. */
+export async function storeAppRefusals(
+  store: ServerTx,
+  hosts: readonly HostRow[],
+  app: StoreAppRow,
+): Promise<Map<number, string>> {
   const scope = scopeOf((await labelsOfApps(store, [app.id])).get(app.id) ?? []);
-  // A host that has not reported its labels yet may have one that excludes it.
-  const isKnown = scope.exclude_any.length === 0 || host.label_updated_at !== null;
-  if (!isKnown || !inScope(await labelsOfHost(store, host.id), scope))
-    return `the app is not offered to hosts with the labels of ${host.display_name}`;
-  if (app.platform === "android") return `users of ${host.display_name} install the app from the managed Play store`;
-  const device = await deviceOfHost(store, host.id);
-  if (!device) return `${host.display_name} is not managed by this server`;
-  // Licenses are assigned to serial numbers, which personal devices do not report.
-  if (device.kind === "personal" || host.hardware_serial === "")
-    return `${host.display_name} is a personal device: store apps are assigned to serial numbers`;
-  return null;
+  const hostIds = hosts.map(({ id }) => id);
+  const members = await labelsOfHosts(store, hostIds, Object.values(scope).flat());
+  const devices = new Map((await devicesOfHosts(store, hostIds)).map(({ host_id, kind }) => [host_id, kind]));
+  const reasonOf = (host: HostRow): string | null => {
+    if (host.platform !== app.platform) return `the app is not for the platform of ${host.display_name}`;
+    if ((host.team_id ?? null) !== app.team_id) return `the team of ${host.display_name} does not offer the app`;
+    // A host that has not reported its labels yet may have one that excludes it.
+    const isKnown = scope.exclude_any.length === 0 || host.label_updated_at !== null;
+    if (!isKnown || !inScope(members.get(host.id) ?? new Set(), scope))
+      return `the app is not offered to hosts with the labels of ${host.display_name}`;
+    if (app.platform === "android") return `users of ${host.display_name} install the app from the managed Play store`;
+    const kind = devices.get(host.id);
+    if (kind === undefined) return `${host.display_name} is not managed by this server`;
+    // Licenses are assigned to serial numbers, which personal devices do not report.
+    if (kind === "personal" || host.hardware_serial === "")
+      return `${host.display_name} is a personal device: store apps are assigned to serial numbers`;
+    return null;
+  };
+  return new Map(
+    hosts.flatMap((host): [number, string][] => {
+      const reason = reasonOf(host);
+      return reason === null ? [] : [[host.id, reason]];
+    }),
+  );
+}
+
+/** `storeAppRefusals`, and hosts that are getting the app already. */
+export async function installRefusalsOf(
+  store: ServerTx,
+  hosts: readonly HostRow[],
+  app: StoreAppRow,
+): Promise<Map<number, string>> {
+  const refusals = await storeAppRefusals(store, hosts, app);
+  const where = and(
+    oneOf(
+      "host_id",
+      hosts.map(({ id }) => id),
+    ),
+    eq("title_id", app.title_id),
+    eq("status", "pending"),
+  );
+  const pending = new Set((await store.storeAppInstalls.pick(["host_id"], { where })).map(({ host_id }) => host_id));
+  for (const { id, display_name } of hosts)
+    if (pending.has(id) && !refusals.has(id)) refusals.set(id, `${display_name} is getting the app already`);
+  return refusals;
 }
 
 /**
@@ -211,29 +251,46 @@ export async function requestStoreApp(
   inside: Context,
   host: HostRow,
   app: StoreAppRow,
-  { selfService = false, policyId = null }: InstallRequest = {},
+  request: InstallRequest = {},
 ): Promise<string> {
+  const refusal = (await installRefusalsOf(inside.store, [host], app)).get(host.id);
+  if (refusal !== undefined) throw badRequest(refusal);
+  return (await requestStoreApps(inside, [host.id], app, request)).get(host.id)!;
+}
+
+/**
+ * Asks for the app on hosts that are not refused, in the caller's transaction, under the locks of their operations.
+ * Returns the ids of the devices' commands, by host.
+ */
+export async function requestStoreApps(
+  inside: Context,
+  hostIds: readonly number[],
+  app: StoreAppRow,
+  { selfService = false, policyId = null }: InstallRequest = {},
+): Promise<Map<number, string>> {
   const { store, clock } = inside;
-  const refusal = await refusalOf(store, host, app);
-  if (refusal !== null) throw badRequest(refusal);
-  if (await isPending(store, host.id, app)) throw badRequest(`${host.display_name} is getting the app already`);
-  const request = { hostIds: [host.id], content: `${app.platform} ${app.adam_id}`, timeout: 0 };
-  const [operation] = await addOperations(inside, storeAppInstall, request);
-  const row = await store.storeAppInstalls.insert({
-    id: operation!.id,
-    created_at: clock.iso(),
-    host_id: host.id,
-    store_app_id: app.id,
-    title_id: app.title_id,
-    adam_id: app.adam_id,
-    command_uuid: operation!.uuid,
-    due_at: clock.iso(),
-    self_service: selfService,
-    policy_id: policyId,
-  });
-  await refreshStatus(store, row);
+  const request = { hostIds, content: `${app.platform} ${app.adam_id}`, timeout: 0 };
+  const operations = await addOperations(inside, storeAppInstall, request);
+  await store.storeAppInstalls.insertMany(
+    operations.map(({ id, uuid, host_id }) => ({
+      id,
+      created_at: clock.iso(),
+      host_id,
+      store_app_id: app.id,
+      title_id: app.title_id,
+      adam_id: app.adam_id,
+      command_uuid: uuid,
+      due_at: clock.iso(),
+      self_service: selfService,
+      policy_id: policyId,
+    })),
+    { returning: [] },
+  );
+  // The newest installation decides.
+  const state = { title_id: app.title_id, status: installStatuses.pending, installer_id: null };
+  await setInstallStatuses(store, hostIds, state);
   await store.notify(channels.storeApps, "");
-  return operation!.uuid;
+  return new Map(operations.map(({ host_id, uuid }) => [host_id, uuid]));
 }
 
 export const isPending = async (

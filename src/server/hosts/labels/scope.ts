@@ -3,7 +3,7 @@
 
 import type { Context } from "../../platform/core/context.ts";
 import { ApiError } from "../../platform/core/errors.ts";
-import { byId } from "../../platform/core/maps.ts";
+import { byId, groupBy } from "../../platform/core/maps.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { and, eq, everything, exists, not, oneOf, type Predicate } from "../../platform/store/query.ts";
 import { labelName } from "./names.ts";
@@ -107,4 +107,16 @@ export async function labelsOfHost(
 ): Promise<ReadonlySet<number>> {
   const members = await store.labelMembers.pick(["label_id"], { where: eq("host_id", hostId) });
   return new Set(members.map((member) => member.label_id));
+}
+
+/** Which of these labels each of the hosts is a member of. Hosts without any are not in the map. */
+export async function labelsOfHosts(
+  store: Pick<ServerTx, "labelMembers">,
+  hostIds: readonly number[],
+  labelIds: readonly number[],
+): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
+  if (labelIds.length === 0) return new Map();
+  const where = and(oneOf("host_id", hostIds), oneOf("label_id", labelIds));
+  const members = groupBy(await store.labelMembers.pick(["host_id", "label_id"], { where }), ({ host_id }) => host_id);
+  return new Map([...members].map(([id, rows]) => [id, new Set(rows.map(({ label_id }) => label_id))]));
 }

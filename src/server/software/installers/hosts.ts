@@ -1,7 +1,7 @@
 // The packages that a host may install.
 
 import type { HostRow } from "../../hosts/hosts/access.ts";
-import { inScope, labelsOfHost } from "../../hosts/labels/scope.ts";
+import { inScope, labelsOfHost, labelsOfHosts } from "../../hosts/labels/scope.ts";
 import { isBroken, scopeOf } from "../../hosts/labels/targeting.ts";
 import { groupBy } from "../../platform/core/maps.ts";
 import { platformFamily } from "../../platform/core/platforms.ts";
@@ -59,14 +59,24 @@ export function misfitOf(host: Target, installer: Installer): string | null {
     : `the package is for ${installer.platform} (${installer.kind}), not for this host`;
 }
 
-/** Why the host cannot install the package, as a part of a sentence. Null: it can. */
-export async function refusalFor(store: ServerTx, host: Target, installer: Installer): Promise<string | null> {
-  const misfit = misfitOf(host, installer);
-  if (misfit !== null) return misfit;
+/** Why hosts cannot install the package, as a part of a sentence, by their ids. Those that can are not in the map. */
+export async function misfits(
+  store: ServerTx,
+  hosts: readonly Target[],
+  installer: Installer,
+): Promise<Map<number, string>> {
   const labels = (await labelsOfInstallers(store, [installer.id])).get(installer.id) ?? [];
-  return inTargets(await labelsOfHost(store, host.id), host, labels)
-    ? null
-    : "the host is not among those that the labels of the package select";
+  const hostIds = hosts.map(({ id }) => id);
+  const labelIds = labels.flatMap(({ label_id }) => label_id ?? []);
+  const members = await labelsOfHosts(store, hostIds, labelIds);
+  return new Map(
+    hosts.flatMap((host): [number, string][] => {
+      const misfit = misfitOf(host, installer);
+      if (misfit !== null) return [[host.id, misfit]];
+      if (inTargets(members.get(host.id) ?? new Set(), host, labels)) return [];
+      return [[host.id, "the host is not among those that the labels of the package select"]];
+    }),
+  );
 }
 
 /** The package of a title that a host's team offers, whether or not this host can install it. */

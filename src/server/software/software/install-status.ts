@@ -30,6 +30,18 @@ export async function setInstallStatus(
   });
 }
 
+/** Sets the state of the title on each of these hosts. */
+export async function setInstallStatuses(
+  store: ServerTx,
+  hostIds: readonly number[],
+  { title_id, ...state }: InstallState & Pick<InstallPlace, "title_id">,
+): Promise<void> {
+  await store.softwareInstalls.upsert(
+    hostIds.map((host_id) => ({ host_id, title_id, ...state })),
+    { on: ["host_id", "title_id"], returning: [] },
+  );
+}
+
 /** What hosts have done with this package counts no more. */
 export async function forgetInstallsOf(store: ServerTx, installerId: number): Promise<void> {
   await store.softwareInstalls.delete(eq("installer_id", installerId));

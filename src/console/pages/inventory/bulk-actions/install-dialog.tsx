@@ -10,22 +10,38 @@ import { BulkDialog, type BulkProps } from "./bulk-dialog.tsx";
 import "./bulk-actions.css";
 import type { SendBulk } from "./use-preview.ts";
 
-/** Installs software that the teams of the hosts offer. Hosts to which it is not offered are left out. */
-export function InstallDialog(props: BulkProps): ReactElement {
+const kinds = {
+  install: {
+    endpoint: softwareInstallsApi.installOnHosts,
+    title: "Install software on",
+    verb: "Install",
+    done: (title: string, hosts: string) => `${title} will be installed on ${hosts} when online.`,
+  },
+  uninstall: {
+    endpoint: softwareInstallsApi.uninstallFromHosts,
+    title: "Uninstall software from",
+    verb: "Uninstall",
+    done: (title: string, hosts: string) => `${title} will be uninstalled from ${hosts} when online.`,
+  },
+} as const;
+
+/** Installs or uninstalls software that the teams of the hosts offer. Hosts to which it is not offered are left out. */
+export function InstallDialog({ kind, ...props }: BulkProps & { readonly kind: keyof typeof kinds }): ReactElement {
   const { target } = props.frozen;
+  const { endpoint, title: heading, verb, done } = kinds[kind];
   const [title, setTitle] = useState<SoftwareTitle | null>(null);
   const send = useMemo<SendBulk | null>(() => {
     if (title === null) return null;
     const params = { id: String(title.id) };
-    return (call) => client.call(softwareInstallsApi.installOnHosts, { params, body: target }, call);
-  }, [title, target]);
+    return (call) => client.call(endpoint, { params, body: target }, call);
+  }, [title, target, endpoint]);
   return (
     <BulkDialog
       {...props}
-      title={`Install software on ${nameOfSelection(props.frozen)}`}
-      verb="Install"
+      title={`${heading} ${nameOfSelection(props.frozen)}`}
+      verb={verb}
       send={send}
-      done={(hosts) => `${nameOf(title!)} will be installed on ${hosts} when online.`}
+      done={(hosts) => done(nameOf(title!), hosts)}
       canUndo
     >
       <TitleChoice title={title} onChange={setTitle} />

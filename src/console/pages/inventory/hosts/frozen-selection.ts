@@ -43,6 +43,7 @@ export const hostDeeds = {
   refetch: { action: "hosts:refetch", may: "refetch" },
   labels: { action: "hosts:label", may: "label" },
   install: { action: "software:install", may: "install" },
+  uninstall: { action: "software:install", may: "install" },
   lock: { action: "hosts:lock", may: "lock" },
   unlock: { action: "hosts:lock", may: "lock" },
   wipe: { action: "hosts:lock", may: "lock" },

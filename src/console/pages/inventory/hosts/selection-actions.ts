@@ -23,6 +23,7 @@ export function selectionActions(
     premium && maySomewhere("hosts:transfer") && { name: "Transfer", onSelect: dialog("transfer") },
     maySomewhere("scripts:run") && { name: "Run script", onSelect: dialog("script") },
     premium && maySomewhere("software:install") && { name: "Install", onSelect: dialog("install") },
+    premium && maySomewhere("software:install") && { name: "Uninstall", onSelect: dialog("uninstall") },
     maySomewhere("queries:run") && consolePaths.includes(LIVE_QUERY) && { name: "Live query", onSelect: onLiveQuery },
     premium && mayLock && { name: "Lock", onSelect: dialog("lock"), isDangerous: true },
     premium && mayLock && { name: "Unlock", onSelect: dialog("unlock") },

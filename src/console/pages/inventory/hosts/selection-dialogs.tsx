@@ -23,6 +23,7 @@ const verbs: Readonly<Record<OpenDialog["name"], string>> = {
   refetch: "Refetch",
   labels: "Label",
   install: "Install software on",
+  uninstall: "Uninstall software from",
   lock: "Lock",
   unlock: "Unlock",
   wipe: "Wipe",
@@ -44,7 +45,7 @@ export default function SelectionDialog({
         if (name === "transfer") return <TransferDialog {...props} />;
         if (name === "script") return <RunScriptDialog {...props} teamId={teamId} />;
         if (name === "labels") return <LabelsDialog {...props} />;
-        if (name === "install") return <InstallDialog {...props} />;
+        if (name === "install" || name === "uninstall") return <InstallDialog {...props} kind={name} />;
         return <BulkActionDialog {...props} name={name} />;
       }}
     </Frozen>
