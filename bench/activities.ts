@@ -86,6 +86,16 @@ function typeAt(place: number): string {
   return "user_logged_in";
 }
 
+/**
+ * The teams of an entry: 1 has half of them and 2 a hundredth, evenly; 3 and 5 have a thousandth and a hundredth, all of
+ * them the oldest; 4 has a few anywhere.
+ */
+function teamsAt(place: number, dice: number): number[] {
+  if (place < 0.011) return [place < 0.001 ? 3 : 5];
+  if (dice < 0.00003) return [4];
+  return dice < 0.01 ? [2] : dice < 0.5 ? [1] : [];
+}
+
 async function fill(store: ServerStore, count: number): Promise<void> {
   const start = Date.now() - count * 1000;
   let dice = 7;
@@ -114,6 +124,8 @@ async function fill(store: ServerStore, count: number): Promise<void> {
           actor_api_only: isEnrollment ? null : person % 10 === 0,
           actor_address: `198.51.100.${person % 250}`,
           host_id: isEnrollment ? n : null,
+          team_ids: teamsAt(n / count, random()),
+          details_text: "",
           details: isEnrollment
             ? { host_id: n, host_serial: `S${n}`, host_display_name: `host-${n}.example.com` }
             : { public_ip: `198.51.100.${person % 250}` },
@@ -139,6 +151,15 @@ async function lists(get: (path: string) => Promise<string>): Promise<void> {
     "one actor, many": "actor_id=1",
     "one actor, few": "actor_id=499",
     "one host": "host_id=77777",
+    "team, half of all": "team_id=1",
+    "team, one in a hundred": "team_id=2",
+    "team, few, all old": "team_id=3",
+    "team, one in a hundred, all old": "team_id=5",
+    "team, few, any time": "team_id=4",
+    "team, none": "team_id=6",
+    "team and type": "team_id=2&activity_type=user_logged_in",
+    "team with few, rare type": "team_id=3&activity_type=deleted_team",
+    "team with many, rare type": "team_id=1&activity_type=deleted_team",
     "time, a day": `start_created_at=${day(3)}&end_created_at=${day(2)}`,
     "search and common type": "query=operations&activity_type=user_logged_in",
     "search and rare type": "query=operations&activity_type=deleted_team",

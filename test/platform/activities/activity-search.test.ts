@@ -149,6 +149,37 @@ describe.each(bothEngines)("activities on %s", (engine) => {
     expect((await t.get("/activities?team_id=-1")).status).toBe(400);
   });
 
+  it("of a team are paged in any order, be they many, or few and all of them old", async () => {
+    const start = Date.parse("2026-01-01T00:00:00.000Z");
+    const count = 3_500;
+    const teamAt = (n: number) => (n < 60 ? sales.id : n % 2 === 0 ? lab.id : 0);
+    await t.store.activities.insertMany(
+      Array.from({ length: count }, (_, n) => ({
+        created_at: new Date(start + n * 1000).toISOString(),
+        type: "a",
+        details: null,
+        team_ids: [teamAt(n)],
+        details_text: String(n),
+        host_only: n % 10 === 0,
+      })),
+    );
+    const rows = await t.store.activities.list({ order: [{ column: "id", direction: "asc" }] });
+    for (const team of [sales.id, lab.id, 0, 9_999]) {
+      const ids = rows.filter((row) => row.team_ids!.includes(team) && !row.host_only).map(({ id }) => id);
+      for (const direction of ["asc", "desc"])
+        for (const key of ["created_at", "id"])
+          for (const page of [0, 1, 2, 20]) {
+            const query = `team_id=${team}&order_key=${key}&order_direction=${direction}&per_page=25&page=${page}`;
+            const { activities } = (await (await t.get(`/activities?${query}`)).json()) as { activities: Activity[] };
+            const expected = direction === "asc" ? ids : ids.toReversed();
+            expect(
+              activities.map(({ id }) => id),
+              query,
+            ).toEqual(expected.slice(page * 25, page * 25 + 25));
+          }
+    }
+  });
+
   it("are searched among the newest million before the end of the time", async () => {
     const row = { type: "a", details: null };
     const early = await t.store.activities.insert({ ...row, created_at: "2026-01-01T00:00:00.000Z" });

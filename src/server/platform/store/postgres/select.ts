@@ -41,6 +41,8 @@ const MAX_CANDIDATES = 3000;
  * index finds them.
  */
 const CANDIDATES_WITH_MEMBERS = 500;
+/** How many times more rows a statement is planned for if its rows may all be at the end of the order. */
+const CAUTION = 300;
 /**
  * Lists of up to this many rows first select ids and order values, then read the other columns: sorting copies whole
  * rows.
@@ -143,10 +145,11 @@ class SelectBuilder {
             bounded,
           )
         : null;
-    return {
-      guess,
-      full: this.#rowsOf(this.#statement(keys, conditions, order, picked, tail, apart), order, null, sql``),
-    };
+    const keysOf = (end: Sql) => this.#statement(keys, conditions, order, picked, end, apart);
+    const isCautious = !this.#select.transient && this.#served(order[0]!) && picksByMember(where);
+    const plannedRows = (limit + (offset ?? 0)) * CAUTION;
+    const keyRows = isCautious ? cautious(keysOf, order.length, plannedRows, tail) : keysOf(tail);
+    return { guess, full: this.#rowsOf(keyRows, order, null, sql``) };
   }
 
   /** The condition for a guess, which joins no related row and tests few rows. */
@@ -267,6 +270,21 @@ class SelectBuilder {
     });
     return anyOf(ways);
   }
+}
+
+/** Whether rows are sought by a member of one of their own columns. */
+const picksByMember = (where: Predicate): boolean =>
+  where.op === "has" || (where.op === "and" && where.parts.some(picksByMember));
+
+/**
+ * Postgres assumes that the rows with a member are evenly spread over the order, reads it from its start, and reads
+ * everything if they are all at its end. So the statement is planned for many more rows than are then fetched: few rows
+ * are found by the index on the members, and many by the order.
+ */
+function cautious(keysOf: (tail: Sql) => Sql, terms: number, plannedRows: number, tail: Sql): Sql {
+  const names = list(Array.from({ length: terms }, (_, i) => name(`k${i}`)));
+  const rows = keysOf(sql` LIMIT ${plannedRows}::bigint`);
+  return sql`WITH planned AS MATERIALIZED (${rows}) SELECT ${names} FROM planned${tail}`;
 }
 
 /** Marks a statement whose first term always has a value, so that an inner join is enough. */

@@ -113,9 +113,9 @@ export class StatementNames {
   of(text: string): string | undefined {
     const cached = this.#names.get(text);
     if (cached) return cached;
-    // How many rows a pattern matches can only be estimated from the pattern itself; a plan shared by all patterns is
-    // often wrong.
-    if (this.#names.size >= this.#most || text.includes("LIKE $")) return undefined;
+    // How many rows match a pattern, or have a member, can only be estimated from the value itself; a plan shared by all
+    // values is often wrong.
+    if (this.#names.size >= this.#most || /LIKE \$|&& \$/.test(text)) return undefined;
     if (!this.#seen.has(text)) {
       if (this.#seen.size >= 2000) this.#seen = new Set();
       this.#seen.add(text);
