@@ -3,6 +3,7 @@ import { useRef, useState } from "react";
 import { ApiCallError } from "../../../client/errors.ts";
 import { request } from "../../api.ts";
 import { errorTexts } from "../error-texts.ts";
+import { listToSend } from "./lists.ts";
 
 export type FormValues = Readonly<Record<string, unknown>>;
 
@@ -15,6 +16,11 @@ interface FormOptions<V extends FormValues, Reply> {
    */
   readonly send: (values: V, options: { readonly dryRun?: boolean }, changed: Partial<V>) => Promise<Reply>;
   readonly onDone: (reply: Reply, values: V, changed: Partial<V>) => void;
+  /**
+   * Reads the lists of the form as they are stored now. They are sent as a whole, so what others have added and removed
+   * since the user began is added and removed too. A text is a list with an item on each line.
+   */
+  readonly storedLists?: () => Promise<Partial<V>>;
   /** Whether the endpoint has dry runs: then a field is checked when the user leaves it. Default: yes. */
   readonly hasDryRun?: boolean;
 }
@@ -37,7 +43,7 @@ export interface Form<V extends FormValues> {
 }
 
 export function useForm<V extends FormValues, Reply>(options: FormOptions<V, Reply>): Form<V> {
-  const { initial, send, onDone, hasDryRun = true } = options;
+  const { initial, send, onDone, storedLists, hasDryRun = true } = options;
   const [edits, setEdits] = useState<Edits<V>>({});
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
@@ -52,10 +58,13 @@ export function useForm<V extends FormValues, Reply>(options: FormOptions<V, Rep
     checks.current++;
     setSending(true);
     try {
-      const reply = await request(() => send(values, {}, changed));
+      const current = storedLists === undefined ? {} : await request(storedLists);
+      const sent = { ...changed, ...listsToSend(edits, changed, current) };
+      const all = { ...values, ...sent };
+      const reply = await request(() => send(all, {}, sent));
       setError(null);
       setEdits(afterSaving);
-      onDone(reply, values, changed);
+      onDone(reply, all, sent);
     } catch (thrown) {
       for (const name of Object.keys(values)) visited.current.add(name);
       setError(thrown);
@@ -117,6 +126,14 @@ const changesIn = <V extends FormValues>(edits: Edits<V>, initial: V): Partial<V
   Object.fromEntries(
     Object.entries(edits).flatMap(([name, edit]) =>
       edit === undefined || isSame(edit.value, initial[name]) ? [] : [[name, edit.value]],
+    ),
+  ) as Partial<V>;
+
+/** The lists that the user has changed, with the changes of others. */
+const listsToSend = <V extends FormValues>(edits: Edits<V>, changed: Partial<V>, current: Partial<V>): Partial<V> =>
+  Object.fromEntries(
+    Object.entries(current).flatMap(([name, stored]) =>
+      name in changed ? [[name, listToSend(name, { before: edits[name]?.before, after: changed[name], stored })]] : [],
     ),
   ) as Partial<V>;
 

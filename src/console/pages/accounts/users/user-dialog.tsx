@@ -14,6 +14,8 @@ interface UserDialogProps {
   readonly onClose: () => void;
 }
 
+const teamRolesOf = ({ teams }: User) => teams.map(({ id, role }) => ({ id, role: role as string }));
+
 /** Changes a user. Only what was changed is sent, so that a team admin needs no rights on the rest. */
 export function UserDialog({ user, onClose }: UserDialogProps): ReactElement {
   const outdate = useOutdate();
@@ -22,7 +24,7 @@ export function UserDialog({ user, onClose }: UserDialogProps): ReactElement {
       name: user.name,
       email: user.email,
       global_role: user.global_role ?? "",
-      teams: user.teams.map(({ id, role }) => ({ id, role: role as string })),
+      teams: teamRolesOf(user),
       sso_enabled: user.sso_enabled,
       mfa_enabled: user.mfa_enabled,
     },
@@ -31,6 +33,10 @@ export function UserDialog({ user, onClose }: UserDialogProps): ReactElement {
       const areRolesChanged = role !== undefined || roles !== undefined;
       const body = { ...rest, ...(areRolesChanged ? rolesBody({ global_role, teams }) : {}) };
       return client.call(usersApi.modify, { params: { id: String(user.id) }, body }, options);
+    },
+    storedLists: async () => {
+      const { user: stored } = await client.call(usersApi.get, { params: { id: String(user.id) } });
+      return { teams: teamRolesOf(stored) };
     },
     onDone: async (_, { name }) => {
       notifyDone(`${name} is changed.`);

@@ -24,6 +24,7 @@ export default function HeadersDialog({ destination, onClose }: HeadersDialogPro
         { body: { url: destination.url, headers: headersIn(headers) } },
         options,
       ),
+    storedLists: async () => ({ headers: textOf(await storedHeaders(destination.url)) }),
     onDone: async () => {
       notifyDone(`The headers of requests to ${destination.url} are changed.`);
       await outdate(webhooksApi.destinations);
@@ -43,6 +44,14 @@ export default function HeadersDialog({ destination, onClose }: HeadersDialogPro
       </Form>
     </Dialog>
   );
+}
+
+const PAGE_SIZE = 1000;
+
+/** Nothing if the destination is not used any more. */
+async function storedHeaders(url: string): Promise<Destination["headers"]> {
+  const { destinations } = await client.call(webhooksApi.destinations, { query: { per_page: PAGE_SIZE } });
+  return destinations.find((destination) => destination.url === url)?.headers ?? {};
 }
 
 const textOf = (headers: Destination["headers"]): string =>

@@ -34,16 +34,10 @@ export function SetupSoftwareCard({ teamId }: SetupSoftwareCardProps): ReactElem
           if (reply.isPlaceholderData) return <p className="loading">Loading software</p>;
           if (software_titles.length === 0)
             return <p>The team offers no software for {platformName(platform)} that a setup could install.</p>;
-          const chosen = software_titles.filter(isChosen);
           return may("setup:write", roleTeam(teamId)) ? (
-            <SetupSoftwareForm
-              key={`${platform} ${chosen.map((title) => title.id).join()}`}
-              platform={platform}
-              teamId={teamId}
-              titles={software_titles}
-            />
+            <SetupSoftwareForm key={platform} platform={platform} teamId={teamId} titles={software_titles} />
           ) : (
-            <ChosenTitles titles={chosen} />
+            <ChosenTitles titles={software_titles.filter(isChosen)} />
           );
         }}
       </Read>

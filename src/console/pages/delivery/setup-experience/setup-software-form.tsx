@@ -17,14 +17,21 @@ interface SetupSoftwareFormProps {
   readonly titles: readonly SetupTitle[];
 }
 
+const chosenIds = (titles: readonly SetupTitle[]): number[] => titles.filter(isChosen).map(({ id }) => id);
+
 /** Chooses and orders the software of one platform. */
 export function SetupSoftwareForm({ platform, teamId, titles }: SetupSoftwareFormProps): ReactElement {
   const outdate = useOutdate();
   const form = useForm({
-    initial: { software_title_ids: titles.filter(isChosen).map(({ id }) => id) },
+    initial: { software_title_ids: chosenIds(titles) },
     send: ({ software_title_ids }, options) => {
       const body = { platform: platformParameter(platform), team_id: teamId, software_title_ids };
       return client.call(setupExperienceApi.setSoftware, { body }, options);
+    },
+    storedLists: async () => {
+      const query = { team_id: teamId, platform: platformParameter(platform) };
+      const { software_titles } = await client.call(setupExperienceApi.software, { query });
+      return { software_title_ids: chosenIds(software_titles) };
     },
     onDone: () => {
       notifyDone(`What ${platformName(platform)} hosts install during their setup is saved.`);

@@ -23,19 +23,26 @@ const scopes = [
   { value: "none", label: "No teams" },
 ];
 
+const teamIdsOf = ({ teams }: VppToken): readonly number[] => (teams ?? []).map(({ team_id }) => team_id);
+
 /** Sets the teams whose apps a token licenses. */
 export function VppTeamsDialog({ token, onClose }: VppTeamsDialogProps): ReactElement {
   const outdate = useOutdate();
   const { teams } = token;
   const initial: TeamsValues = {
     scope: teams === null ? "none" : teams.length === 0 ? "all" : "some",
-    team_ids: (teams ?? []).map(({ team_id }) => team_id),
+    team_ids: teamIdsOf(token),
   };
   const form = useForm({
     initial,
     send: ({ scope, team_ids }, options) => {
       const body = scope === "all" ? {} : { team_ids: scope === "none" ? [] : [...team_ids] };
       return client.call(vppApi.teams, { params: { id: String(token.id) }, body }, options);
+    },
+    storedLists: async () => {
+      const { vpp_tokens } = await client.call(vppApi.list);
+      const stored = vpp_tokens.find(({ id }) => id === token.id);
+      return stored === undefined ? {} : { team_ids: teamIdsOf(stored) };
     },
     onDone: async () => {
       notifyDone("The teams of the token are changed.");

@@ -18,11 +18,14 @@ interface EditLabelDialogProps {
   readonly onClose: () => void;
 }
 
+const membersOf = ({ id }: LabelItem) => ({ params: { id: String(id) }, query: { fields: "hostname,uuid" } });
+
+const linesFor = (hosts: readonly Member[]): string => hosts.map(({ hostname, uuid }) => hostname || uuid).join("\n");
+
 /** Changes the name and description of a label, and the hosts of a manual one. */
 export function EditLabelDialog({ label, onClose }: EditLabelDialogProps): ReactElement {
   const isManual = label.label_membership_type === "manual";
-  const input = { params: { id: String(label.id) }, query: { fields: "hostname,uuid" } };
-  const reply = useRead(labelHostsApi.hosts, input, { enabled: isManual });
+  const reply = useRead(labelHostsApi.hosts, membersOf(label), { enabled: isManual });
   return (
     <Dialog title={`Edit ${label.name}`} onClose={onClose}>
       {isManual ? (
@@ -56,7 +59,7 @@ function EditForm({ label, hosts, onClose }: EditFormProps): ReactElement {
     await refresh();
     return `${label.name} has its former hosts again.`;
   };
-  const hostLines = hosts?.map(({ hostname, uuid }) => hostname || uuid).join("\n") ?? null;
+  const hostLines = hosts === null ? null : linesFor(hosts);
   const form = useForm({
     initial: {
       name: label.name,
@@ -67,6 +70,10 @@ function EditForm({ label, hosts, onClose }: EditFormProps): ReactElement {
       const body = { ...changes, ...(text === undefined ? {} : { hosts: linesOf(text) }) };
       return client.call(labelsApi.modify, { params, body }, options);
     },
+    storedLists: async () =>
+      hosts === null
+        ? {}
+        : { hosts: linesFor((await client.call(labelHostsApi.hosts, membersOf(label))).hosts as readonly Member[]) },
     onDone: (_, { name }, changes) => {
       notifyDone(`${name} is saved.`, isOnlyMembers(changes) ? { undo: restore } : {});
       changed();

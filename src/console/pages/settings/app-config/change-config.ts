@@ -2,8 +2,9 @@
 import { appConfigApi } from "../../../../api/settings/app-config.ts";
 import { client } from "../../../api.ts";
 import { quoted } from "../../../parts/as-command.tsx";
+import { isListChange, listToSend } from "../../../parts/form/lists.ts";
 import { session } from "../../../session.ts";
-import { bodyOf, withoutSecrets } from "./fields.ts";
+import { bodyOf, valueAt, withoutSecrets } from "./fields.ts";
 import type { SettingChange } from "./setting-types.ts";
 
 interface SendOptions {
@@ -16,10 +17,21 @@ export async function changeConfig(
   changes: readonly SettingChange[],
   { dryRun = false, isForced = false }: SendOptions = {},
 ): Promise<void> {
-  const body = bodyOf(changes) as never;
+  const body = bodyOf(await withOthersEntries(changes)) as never;
   await client.call(appConfigApi.modify, { query: { force: isForced }, body }, { dryRun });
   // The name of the organization and GitOps mode are shown around every page.
   if (!dryRun) await session.renew();
+}
+
+/** Lists are replaced as a whole: what others have added to them and removed from them meanwhile stays so. */
+async function withOthersEntries(changes: readonly SettingChange[]): Promise<readonly SettingChange[]> {
+  if (!changes.some(isListChange)) return changes;
+  const config = await client.call(appConfigApi.get);
+  return changes.map((change) =>
+    isListChange(change)
+      ? { ...change, after: listToSend(change.path, { ...change, stored: valueAt(config, change.path) }) }
+      : change,
+  );
 }
 
 /** Texts stand as they are in the command line, everything else as JSON. */

@@ -38,16 +38,18 @@ function SecretsTable({ secrets, teamId }: SecretsTableProps): ReactElement {
   const outdate = useOutdate();
   const [removed, setRemoved] = useState<EnrollSecret | null>(null);
   const mayWrite = may("enroll_secrets:write", teamId);
-  const replace = async (next: readonly { readonly secret: string }[], text: string) => {
+  const change = async (nextOf: (stored: readonly string[]) => readonly string[], text: string) => {
+    // The list is replaced as a whole: others may have changed it since it was shown.
+    const next = nextOf(await storedSecrets(teamId));
     // Secrets that are sent without an end keep theirs.
     await replaceSecrets(
       teamId,
-      next.map(({ secret }) => ({ secret })),
+      next.map((secret) => ({ secret })),
     );
     notifyDone(text);
     await outdate(enrollSecretsApi.getTeam, enrollSecretsApi.getGlobal);
   };
-  const add = useAction(() => request(() => replace([...secrets, { secret: newSecret() }], "A secret is added.")));
+  const add = useAction(() => request(() => change((stored) => [...stored, newSecret()], "A secret is added.")));
   return (
     <>
       <SmallTable
@@ -79,10 +81,7 @@ function SecretsTable({ secrets, teamId }: SecretsTableProps): ReactElement {
           title="Remove the secret"
           verb="Remove"
           onConfirm={() =>
-            replace(
-              secrets.filter(({ secret }) => secret !== removed.secret),
-              "The secret is removed.",
-            )
+            change((stored) => stored.filter((secret) => secret !== removed.secret), "The secret is removed.")
           }
           onClose={() => setRemoved(null)}
         >
@@ -119,6 +118,14 @@ function SecretButtons({ secret, onRemove }: SecretButtonsProps): ReactElement {
       )}
     </span>
   );
+}
+
+async function storedSecrets(teamId: number | null): Promise<readonly string[]> {
+  const secrets =
+    teamId === null
+      ? (await client.call(enrollSecretsApi.getGlobal)).spec.secrets
+      : (await client.call(enrollSecretsApi.getTeam, { params: { id: String(teamId) } })).secrets;
+  return secrets.map(({ secret }) => secret);
 }
 
 const replaceSecrets = (teamId: number | null, secrets: { secret: string }[]): Promise<unknown> =>
