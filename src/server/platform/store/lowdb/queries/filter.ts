@@ -4,12 +4,14 @@ import { cleanText, searchForm } from "../../rows.ts";
 import type { Memory } from "../memory.ts";
 import type { MemoryTable } from "../memory-table.ts";
 import { columnSpec, comparable, type MemoryRow, type Value } from "../values.ts";
+import { mergedAlternatives, mergedConditions } from "./merging.ts";
 import { idsOf, keysPlan, type Plan, planOf, rangePlan, startPlan, unionOf } from "./plans.ts";
 import {
   asciiLower,
   cleanScalar,
   everyTest,
   holdsAny,
+  LowerCase,
   type Range,
   rangeTest,
   searchTest,
@@ -19,6 +21,7 @@ import {
 
 type Exists = Extract<Predicate, { op: "exists" }>;
 type HasOf = Extract<Predicate, { op: "hasOf" }>;
+type Combined = Extract<Predicate, { op: "and" | "or" }>;
 
 /** The distinct values of a column. */
 type Values = Pick<ReadonlySet<Value>, "has"> & Iterable<Value>;
@@ -30,6 +33,8 @@ const PROBES_PER_MEMBER = 3;
 export class Filter {
   readonly #memory: Memory;
   readonly #sets = new Map<Predicate, Values>();
+  readonly #merged = new Map<Predicate, readonly Predicate[]>();
+  readonly #lowerCase = new LowerCase();
 
   constructor(memory: Memory) {
     this.#memory = memory;
@@ -122,11 +127,11 @@ export class Filter {
         return (row) => row[column] !== null && forms.has((row[column] as string).toLowerCase());
       }
       case "search":
-        return searchTest(memoryTable, where);
+        return searchTest(memoryTable, where, this.#lowerCase);
       case "and":
-        return everyTest(where.parts.map((part) => this.test(memoryTable, part, among)));
+        return everyTest(this.#partsOf(where).map((part) => this.test(memoryTable, part, among)));
       case "or":
-        return someTest(where.parts.map((part) => this.test(memoryTable, part, among)));
+        return someTest(this.#partsOf(where).map((part) => this.test(memoryTable, part, among)));
       case "not": {
         const test = this.test(memoryTable, where.part, among);
         return (row) => !test(row);
@@ -134,6 +139,14 @@ export class Filter {
       case "exists":
         return this.#existsTest(memoryTable, where, among);
     }
+  }
+
+  /** Merged once, so that the plan and the test share the values of an inner query. */
+  #partsOf(where: Combined): readonly Predicate[] {
+    const merged =
+      this.#merged.get(where) ?? (where.op === "or" ? mergedAlternatives(where.parts) : mergedConditions(where.parts));
+    this.#merged.set(where, merged);
+    return merged;
   }
 
   #existsTest(memoryTable: MemoryTable, where: Exists, among: number): Test {
@@ -232,7 +245,7 @@ export class Filter {
       case "and":
         return this.#andPlan(memoryTable, where.parts);
       case "or":
-        return this.#orPlan(memoryTable, where.parts);
+        return this.#orPlan(memoryTable, this.#partsOf(where));
       case "exists":
         return this.#existsPlan(memoryTable, where);
       default:

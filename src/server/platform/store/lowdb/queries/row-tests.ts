@@ -1,6 +1,7 @@
 // Tests of one row by its own columns.
 import type { Predicate, Scalar } from "../../query.ts";
 import { cleanText, compareText, searchForm } from "../../rows.ts";
+import { IdSet } from "../id-set.ts";
 import type { MemoryTable } from "../memory-table.ts";
 import { columnSpec, type MemoryRow } from "../values.ts";
 
@@ -75,7 +76,7 @@ const FEW_IDS = 8;
 
 export function holdsAny(column: string, values: readonly number[]): Test {
   if (values.length > FEW_IDS) {
-    const ids = new Set(values);
+    const ids = idsIn(values);
     return (row) => {
       const members = row[column] as readonly number[] | null;
       if (members !== null) for (let i = 0; i < members.length; i++) if (ids.has(members[i]!)) return true;
@@ -89,10 +90,35 @@ export function holdsAny(column: string, values: readonly number[]): Test {
   };
 }
 
+/** The table of bytes of an `IdSet` must not become large because of few ids. */
+const MAX_BOUND = 4_194_304;
+
+function idsIn(values: readonly number[]): { has(id: number): boolean } {
+  const bound = values.reduce((most, value) => Math.max(most, value), 0) + 1;
+  if (bound > MAX_BOUND) return new Set(values);
+  const ids = new IdSet(bound);
+  for (const value of values) ids.add(value);
+  return ids;
+}
+
 export const asciiLower = (text: string): string =>
   /[^\0-\x7f]/.test(text) ? text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : text.toLowerCase();
 
-export function searchTest(memoryTable: MemoryTable, { columns, text, at }: Search): Test {
+/** The last text in lower case: the conditions of one query are tested one after the other on the same text. */
+export class LowerCase {
+  #text = "";
+  #form = "";
+
+  of(text: string): string {
+    if (text !== this.#text) {
+      this.#text = text;
+      this.#form = text.toLowerCase();
+    }
+    return this.#form;
+  }
+}
+
+export function searchTest(memoryTable: MemoryTable, { columns, text, at }: Search, lowerCase: LowerCase): Test {
   for (const column of columns)
     if (!columnSpec(memoryTable.table, column).searchable)
       throw new Error(`${memoryTable.table.name}.${column}: not declared for search`);
@@ -102,6 +128,6 @@ export function searchTest(memoryTable: MemoryTable, { columns, text, at }: Sear
   return (row) =>
     columns.some((column) => {
       const value = row[column] as string | null;
-      return value !== null && matches(value.toLowerCase());
+      return value !== null && matches(lowerCase.of(value));
     });
 }
