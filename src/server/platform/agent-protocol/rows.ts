@@ -107,9 +107,18 @@ export function clip(value: string, max: number = TEXT_MAX): string {
   return cleanText(value.slice(0, last >= 0xd800 && last <= 0xdbff ? max - 1 : max));
 }
 
-/** The text of a column; "" if it is absent, null or not a scalar. */
-export const text = (row: AgentRow, column: string, max: number = TEXT_MAX): string =>
-  clip(scalarText(row[column]), max);
+/** Line breaks and other control characters, and characters that change the direction of the text around them. */
+const unfitForLines = /[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu;
+
+/** As a name that users choose must be: otherwise the name of a host could rearrange the sentence that it stands in. */
+const oneLine = (value: string): string =>
+  value.replace(unfitForLines, (characters) => (/[\t\n\r\u2028\u2029]/.test(characters) ? " " : ""));
+
+/** The text of a column; "" if it is absent, null or not a scalar. Only texts longer than names have several lines. */
+export const text = (row: AgentRow, column: string, max: number = TEXT_MAX): string => {
+  const value = clip(scalarText(row[column]), max);
+  return max === TEXT_MAX ? oneLine(value) : value;
+};
 
 /** Whether the agent sent the column: columns vary by agent version. */
 export const has = (row: AgentRow, column: string): boolean => Object.hasOwn(row, column);
