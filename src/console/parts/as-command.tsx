@@ -1,4 +1,5 @@
 import { type ReactElement, useState } from "react";
+import { shellOption, shellWord } from "../../text/shell.ts";
 import { Dialog } from "./dialog.tsx";
 import { ScrollingText } from "./scrolling-text.tsx";
 
@@ -17,8 +18,8 @@ export interface CommandForm {
 export function AsCommand(form: CommandForm): ReactElement {
   const [isOpen, setOpen] = useState(false);
   const { command, method, path, body, yaml } = form;
-  const data = body === undefined ? "" : ` \\\n  --json ${quoted(JSON.stringify(body))}`;
-  const call = `curl -X ${method} -H "Authorization: Bearer $SVC_API_TOKEN"${data} \\\n  ${quoted(location.origin + path)}`;
+  const data = body === undefined ? "" : ` \\\n  --json ${shellWord(JSON.stringify(body))}`;
+  const call = `curl -X ${method} -H "Authorization: Bearer $SVC_API_TOKEN"${data} \\\n  ${shellWord(location.origin + path)}`;
   return (
     <>
       <button type="button" className="plain" aria-haspopup="dialog" onClick={() => setOpen(true)}>
@@ -56,10 +57,6 @@ export function Copyable({ label, text }: { readonly label: string; readonly tex
   );
 }
 
-/** A word for a POSIX shell. */
-export const quoted = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-
 /** The line of a command with its flags. Flags are named as parameters unless `names` says otherwise. */
 export function commandLine(
   command: string,
@@ -67,8 +64,8 @@ export function commandLine(
   names: Readonly<Record<string, string>> = {},
 ): string {
   const flags = Object.entries(parameters).map(([name, value]) => {
-    const flag = `--${names[name] ?? name.replaceAll("_", "-")}`;
-    return value === true || value === "true" ? flag : `${flag} ${quoted(String(value))}`;
+    const flag = names[name] ?? name.replaceAll("_", "-");
+    return value === true || value === "true" ? `--${flag}` : shellOption(flag, String(value));
   });
   return ["svc", command, ...flags].join(" ");
 }

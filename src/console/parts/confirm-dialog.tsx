@@ -26,6 +26,9 @@ interface ConfirmDialogProps {
   readonly onClose: (result?: unknown) => void;
 }
 
+/** As browsers show a text: spaces in a row are one, those around it none. Nobody can type what is not shown. */
+const asShown = (text: string): string => text.replace(/\s+/g, " ").trim();
+
 /** Asks before something is done. Errors of the server stay in the dialog, with what was typed. */
 export function ConfirmDialog(props: ConfirmDialogProps): ReactElement {
   const { title, verb, children, typed, hasReason = false, isDangerous = true, blocked, onConfirm, onClose } = props;
@@ -35,7 +38,8 @@ export function ConfirmDialog(props: ConfirmDialogProps): ReactElement {
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
   const sending = useRef(false);
-  const isReady = blocked === undefined && (props.isReady ?? true) && (typed === undefined || text.trim() === typed);
+  const isReady =
+    blocked === undefined && (props.isReady ?? true) && (typed === undefined || asShown(text) === asShown(typed));
   const confirm = async () => {
     if (!isReady || sending.current) return;
     sending.current = true;

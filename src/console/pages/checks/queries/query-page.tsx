@@ -1,11 +1,12 @@
 import { lazy, type ReactElement, Suspense, useState } from "react";
 import { useParams } from "wouter";
 import { type Query, queriesApi } from "../../../../api/checks/queries.ts";
+import { shellArgument } from "../../../../text/shell.ts";
 import { useRead } from "../../../api.ts";
 import { Page } from "../../../frame/page.tsx";
 import { PageLink } from "../../../frame/page-link.tsx";
 import { useShortcut } from "../../../frame/shortcuts.ts";
-import { AsCommand, quoted } from "../../../parts/as-command.tsx";
+import { AsCommand } from "../../../parts/as-command.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { duration } from "../../../parts/duration.ts";
 import { Facts } from "../../../parts/facts.tsx";
@@ -49,7 +50,7 @@ function Actions({ query }: { readonly query: Query }): ReactElement {
   return (
     <>
       <AsCommand
-        command={`svc queries get ${quoted(query.name)}`}
+        command={`svc queries get ${shellArgument(query.name)}`}
         method="GET"
         path={`/api/v1/svc/queries/${query.id}`}
       />

@@ -2,9 +2,10 @@ import { lazy, type ReactElement, Suspense, useState } from "react";
 import { useParams } from "wouter";
 import { type ConfigurationProfile, profilesApi } from "../../../../api/devices/profiles.ts";
 import { fullPath } from "../../../../api/paths.ts";
+import { shellArgument } from "../../../../text/shell.ts";
 import { useRead } from "../../../api.ts";
 import { Page } from "../../../frame/page.tsx";
-import { AsCommand, quoted } from "../../../parts/as-command.tsx";
+import { AsCommand } from "../../../parts/as-command.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import { scopeText } from "../../../parts/label-scope/scope.ts";
@@ -80,7 +81,7 @@ function Actions({ profile, open }: ActionsProps): ReactElement {
   return (
     <>
       <AsCommand
-        command={`svc mdm profiles get ${quoted(profile_uuid)}`}
+        command={`svc mdm profiles get ${shellArgument(profile_uuid)}`}
         method="GET"
         path={fullPath(profilesApi.get).replace(":profile_uuid", profile_uuid)}
       />

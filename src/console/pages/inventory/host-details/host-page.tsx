@@ -2,9 +2,10 @@ import type { ReactElement } from "react";
 import { useParams } from "wouter";
 import type { Host } from "../../../../api/hosts/host.ts";
 import { hostsApi } from "../../../../api/inventory/hosts.ts";
+import { shellArgument } from "../../../../text/shell.ts";
 import { useRead } from "../../../api.ts";
 import { Page } from "../../../frame/page.tsx";
-import { AsCommand, quoted } from "../../../parts/as-command.tsx";
+import { AsCommand } from "../../../parts/as-command.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { Read } from "../../../parts/loading/read.tsx";
 import { type Tab, Tabs } from "../../../parts/tabs.tsx";
@@ -90,7 +91,7 @@ function Head({ host }: { readonly host: Host }): ReactElement {
         </span>
       </span>
       <AsCommand
-        command={`svc hosts get ${quoted(host.display_name)}`}
+        command={`svc hosts get ${shellArgument(host.display_name)}`}
         method="GET"
         path={`/api/v1/svc/hosts/${host.id}`}
       />

@@ -2,9 +2,10 @@ import { type ReactElement, useState } from "react";
 import type { Query } from "../../../../api/checks/queries.ts";
 import { labelsApi } from "../../../../api/hosts/labels.ts";
 import { liveQueriesApi } from "../../../../api/inventory/live-queries.ts";
+import { shellArgument, shellOption, shellWord } from "../../../../text/shell.ts";
 import { client, useRead } from "../../../api.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
-import { AsCommand, quoted } from "../../../parts/as-command.tsx";
+import { AsCommand } from "../../../parts/as-command.tsx";
 import { Form, SelectField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
 import { ScrollingText } from "../../../parts/scrolling-text.tsx";
@@ -80,19 +81,20 @@ const bodyOf = (
   ...(values.queue_until === "" ? { timeout: MAX_WAIT } : { queue_until: values.queue_until }),
 });
 
-function commandOf(sql: string, query: Query | null, { mode, where, hosts, labels, teams }: Targets): string {
-  const what = query === null ? quoted(sql) : `--query ${quoted(query.name)}`;
-  if (mode === "all") return `svc query ${what} --all-hosts`;
-  if (mode === "selector") return `svc query ${what} --where ${quoted(where)}`;
-  const flag = (name: string, ids: readonly number[]) => (ids.length === 0 ? "" : ` --${name} ${ids.join(",")}`);
-  const listed =
-    flag(
-      "hosts",
-      hosts.map(({ id }) => id),
-    ) +
-    flag("labels", labels) +
-    flag("teams", teams);
-  return `svc query ${what}${listed}`;
+function commandOf(sql: string, query: Query | null, targets: Targets): string {
+  const where = targetOptions(targets).join(" ");
+  if (query !== null) return `svc query ${shellOption("query", query.name)} ${where}`.trim();
+  // A comment at its start would be read as an option: then the SQL comes last.
+  return sql.startsWith("-")
+    ? `svc query ${where} ${shellArgument(sql)}`
+    : `svc query ${shellWord(sql)} ${where}`.trim();
+}
+
+function targetOptions({ mode, where, hosts, labels, teams }: Targets): readonly string[] {
+  if (mode === "all") return ["--all-hosts"];
+  if (mode === "selector") return [shellOption("where", where)];
+  const listed = { hosts: hosts.map(({ id }) => id), labels, teams };
+  return Object.entries(listed).flatMap(([name, ids]) => (ids.length === 0 ? [] : [`--${name} ${ids.join(",")}`]));
 }
 
 function SavedSql({ query }: { readonly query: Query }): ReactElement {

@@ -1,7 +1,7 @@
 // Changes of the organization's configuration: the request, what is read again after it, and the same as a command.
 import { appConfigApi } from "../../../../api/settings/app-config.ts";
+import { shellWord } from "../../../../text/shell.ts";
 import { client } from "../../../api.ts";
-import { quoted } from "../../../parts/as-command.tsx";
 import { isListChange, listToSend } from "../../../parts/form/lists.ts";
 import { session } from "../../../session.ts";
 import { bodyOf, valueAt, withoutSecrets } from "./fields.ts";
@@ -39,6 +39,6 @@ export const configCommand = (changes: readonly SettingChange[], isForced = fals
   [
     isForced ? "svc config set --force" : "svc config set",
     ...withoutSecrets(changes).map(({ path, after }) =>
-      quoted(`${path}=${typeof after === "string" ? after : JSON.stringify(after)}`),
+      shellWord(`${path}=${typeof after === "string" ? after : JSON.stringify(after)}`),
     ),
   ].join(" ");

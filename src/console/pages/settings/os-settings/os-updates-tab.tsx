@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
+import { shellWord } from "../../../../text/shell.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
-import { quoted } from "../../../parts/as-command.tsx";
 import { Read } from "../../../parts/loading/read.tsx";
 import { OneTeam, ofTeam } from "../../../parts/one-team.tsx";
 import { isPremium } from "../../../session.ts";
@@ -104,4 +104,4 @@ function OsUpdates({ teamId }: { readonly teamId: number }): ReactElement {
 const commandOf = (teamId: number, changes: readonly SettingChange[]): string =>
   teamId === 0
     ? configCommand(changes)
-    : `echo ${quoted(JSON.stringify(bodyOf(changes)))} | svc teams update ${teamId} --input -`;
+    : `echo ${shellWord(JSON.stringify(bodyOf(changes)))} | svc teams update ${teamId} --input -`;
