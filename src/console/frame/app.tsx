@@ -13,6 +13,9 @@ import { RouteProvider } from "./route.ts";
 import { SessionDialog } from "./session-dialog.tsx";
 import { GlobalShortcuts } from "./shortcuts-dialog.tsx";
 
+/** Pages of one object, which the address names by its number. */
+const numbered: ReadonlySet<string> = new Set<RouteName>(["host", "hostTab", "softwareTitle", "policy", "query"]);
+
 export function App(): ReactElement {
   const [path] = useLocation();
   const main = useRef<HTMLElement>(null);
@@ -31,16 +34,20 @@ export function App(): ReactElement {
                   const Content = pages[name as RouteName];
                   return (
                     <Route key={name} path={pattern}>
-                      <RouteProvider value={name as RouteName}>
-                        <Content />
-                      </RouteProvider>
+                      {({ id }: { readonly id?: string }) =>
+                        numbered.has(name) && !/^\d+$/.test(id ?? "") ? (
+                          <NoPage path={path} />
+                        ) : (
+                          <RouteProvider value={name as RouteName}>
+                            <Content />
+                          </RouteProvider>
+                        )
+                      }
                     </Route>
                   );
                 })}
                 <Route>
-                  <Page title="This page does not exist">
-                    <p>Nothing is at {path}.</p>
-                  </Page>
+                  <NoPage path={path} />
                 </Route>
               </Switch>
             </Suspense>
@@ -53,6 +60,14 @@ export function App(): ReactElement {
       <GlobalShortcuts />
       <SessionDialog />
     </>
+  );
+}
+
+function NoPage({ path }: { readonly path: string }): ReactElement {
+  return (
+    <Page title="This page does not exist">
+      <p>Nothing is at {path}.</p>
+    </Page>
   );
 }
 
