@@ -14,7 +14,7 @@ import { sharing } from "../../platform/core/concurrency/sharing.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { invalid } from "../../platform/core/errors.ts";
 import { visible } from "../../platform/core/security/access.ts";
-import type { Predicate } from "../../platform/store/query.ts";
+import { oneOf, type Predicate } from "../../platform/store/query.ts";
 import { facetCounts } from "./facet-counts.ts";
 import { hostsOfQuery } from "./filters.ts";
 import { withoutFields } from "./selector/without-fields.ts";
@@ -24,10 +24,25 @@ export async function countFacets(ctx: Context, { by, ...filter }: HostFacetsQue
   const all = await hostsOfQuery(ctx, filter, "hosts:list");
   const key = JSON.stringify(["facets", visible(ctx, "hosts:list"), filter, names]);
   return ctx.running.of(sharing).run(key, async () => {
-    const count = await ctx.store.hosts.count(all);
-    const facets = await inTurns(names.map((name) => () => facetOf(ctx, name, filter, all)));
+    const hosts = await evaluated(ctx, filter, all);
+    const count = await ctx.store.hosts.count(hosts);
+    const facets = await inTurns(names.map((name) => () => facetOf(ctx, name, filter, hosts)));
     return { count, facets };
   });
+}
+
+/** More hosts are not named by their ids: a list of so many costs more than most selectors. */
+const MAX_NAMED_HOSTS = 50_000;
+
+/** With a selector, which may be costly: the ids of the hosts that match now, for several counts of them. */
+async function evaluated({ store }: Context, { where }: HostFilter, hosts: Predicate): Promise<Predicate> {
+  if (where === undefined) return hosts;
+  const rows = await store.hosts.pick(["id"], { where: hosts, limit: MAX_NAMED_HOSTS + 1 });
+  if (rows.length > MAX_NAMED_HOSTS) return hosts;
+  return oneOf(
+    "id",
+    rows.map(({ id }) => id),
+  );
 }
 
 function facetsIn(by: string): HostFacetName[] {
@@ -56,7 +71,7 @@ async function facetOf(
   all: Predicate,
 ): Promise<HostFacetsReply["facets"][number]> {
   const others = withoutOwn(name, filter);
-  const where = others === filter ? all : await hostsOfQuery(ctx, others, "hosts:list");
+  const where = others === filter ? all : await evaluated(ctx, others, await hostsOfQuery(ctx, others, "hosts:list"));
   const values = await facetCounts[name](ctx, where);
   const rest = values.slice(MAX_FACET_VALUES);
   return {
