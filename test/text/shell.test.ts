@@ -43,9 +43,7 @@ describe("words for shells", () => {
 
   it("is one word for the shell, whatever it contains", () => {
     const texts = fc.string({ unit: "binary", minLength: 1, maxLength: 40 }).filter((text) => !text.includes("\0"));
-    fc.assert(
-      fc.property(texts, (text) => expect(passed(shellWord(text))).toEqual([text])),
-      { numRuns: 30 },
-    );
+    const sample = fc.sample(texts, 100);
+    expect(passed(sample.map(shellWord).join(" "))).toEqual(sample);
   });
 });
