@@ -110,7 +110,7 @@ export function clip(value: string, max: number = TEXT_MAX): string {
 /** Line breaks and other control characters, and characters that change the direction of the text around them. */
 const unfitForLines = /[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu;
 
-/** As a name that users choose must be: otherwise the name of a host could rearrange the sentence that it stands in. */
+/** Names that users choose are refused instead. The name of a host must not rearrange the sentence that it stands in. */
 const oneLine = (value: string): string =>
   value.replace(unfitForLines, (characters) => (/[\t\n\r\u2028\u2029]/.test(characters) ? " " : ""));
 

@@ -21,7 +21,7 @@ import {
 
 type Exists = Extract<Predicate, { op: "exists" }>;
 type HasOf = Extract<Predicate, { op: "hasOf" }>;
-type Combined = Extract<Predicate, { op: "and" | "or" }>;
+type Combination = Extract<Predicate, { op: "and" | "or" }>;
 
 /** The distinct values of a column. */
 type Values = Pick<ReadonlySet<Value>, "has"> & Iterable<Value>;
@@ -142,7 +142,7 @@ export class Filter {
   }
 
   /** Merged once, so that the plan and the test share the values of an inner query. */
-  #partsOf(where: Combined): readonly Predicate[] {
+  #partsOf(where: Combination): readonly Predicate[] {
     const merged =
       this.#merged.get(where) ?? (where.op === "or" ? mergedAlternatives(where.parts) : mergedConditions(where.parts));
     this.#merged.set(where, merged);
