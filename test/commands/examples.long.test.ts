@@ -303,7 +303,10 @@ async function prepare({ id, argv }: Example, { app, files, run }: Fleet): Promi
     const { url } = await startReceiver();
     Object.assign(app.services.settings, { outbound_allow: ["127.0.0.1", "localhost"] });
     const activities_webhook = { enable_activities_webhook: true, destination_url: url };
+    const host_activities_webhook = { enable_host_activities_webhook: true, destination_url: url };
     await app.patch("/config", { webhook_settings: { activities_webhook } });
+    const { id: teamId } = (await app.store.teams.first({ where: eq("name", "Workstations") }))!;
+    await app.patch(`/teams/${teamId}`, { webhook_settings: { host_activities_webhook } });
   }
   if (id === "webhooks:destinations:update") {
     const activities_webhook = { enable_activities_webhook: true, destination_url: "https://hooks.example.com/svc" };

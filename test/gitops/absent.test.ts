@@ -210,7 +210,7 @@ describe("a team's file", () => {
     expect(find("team_settings", "T")).toMatchObject({
       host_expiry_settings: settings.host_expiry_settings,
       features: (defaults.team_settings as { features: object }).features,
-      webhook_settings: { host_status_webhook: null },
+      webhook_settings: { host_status_webhook: null, host_activities_webhook: null },
       integrations: { calendar: { webhook_url: "" }, conditional_access_enabled: false },
     });
   });
@@ -219,7 +219,7 @@ describe("a team's file", () => {
     const { find } = await credentialsFrom(
       {
         "t.yml":
-          "name: T\nsettings:\n  webhook_settings: {host_status_webhook: {days_count: 3}, failing_policies_webhook: {host_batch_size: 2}}\n  integrations: {calendar: {webhook_url: 'https://n'}}\ncontrols: {windows_updates: {deadline_days: 3, grace_period_days: 1}}\nagent_options: {config: {options: {}}, overrides: null}\n",
+          "name: T\nsettings:\n  webhook_settings: {host_status_webhook: {days_count: 3}, host_activities_webhook: {destination_url: 'https://a'}, failing_policies_webhook: {host_batch_size: 2}}\n  integrations: {calendar: {webhook_url: 'https://n'}}\ncontrols: {windows_updates: {deadline_days: 3, grace_period_days: 1}}\nagent_options: {config: {options: {}}, overrides: null}\n",
       },
       there,
     );
@@ -231,6 +231,7 @@ describe("a team's file", () => {
           host_percentage: 0,
           days_count: 3,
         },
+        host_activities_webhook: { enable_host_activities_webhook: false, destination_url: "https://a" },
         failing_policies_webhook: { enable_failing_policies_webhook: false, destination_url: "", host_batch_size: 2 },
       },
       integrations: { calendar: { enable_calendar_events: false, webhook_url: "https://n" } },

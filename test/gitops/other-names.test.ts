@@ -60,10 +60,6 @@ describe("keys of other systems", () => {
   it.each([
     [org("server_settings: {deferred_save_host: true}"), "there is nothing like it here: remove it"],
     [org("server_settings: {debug_host_ids: [1]}"), "there is nothing like it here: remove it"],
-    [
-      org("webhook_settings: {host_activities_webhook: {}}"),
-      "webhook_settings.activities_webhook of the global file sends all activities",
-    ],
     [controls("macos_setup: {software: [{package_path: x}]}"), "set setup_experience of the packages and apps instead"],
     [
       org("webhook_settings: {failing_policies_webhook: {policy_ids: [1]}}"),

@@ -200,10 +200,6 @@ describe("features that this server does not support", () => {
       "name: T\ncontrols: {windows_settings: {enable_managed_local_account: true}}",
       "managed local accounts of Windows",
     ],
-    [
-      "name: T\nsettings: {webhook_settings: {host_activities_webhook: {enable_host_activities_webhook: true}}}",
-      "webhook of what happens to hosts",
-    ],
   ])("%s", async (text, area) => {
     const controls = text.startsWith("org_settings") ? "\ncontrols: {}" : "";
     const { errors } = await told({ "f.yml": `${text}${controls}\n` });

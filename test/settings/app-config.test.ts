@@ -171,6 +171,7 @@ describe.each(rulesEngines)("the configuration on %s", (engine) => {
         failing_policies_mail: { enable_failing_policies_mail: false, recipients: [], digest: "daily" },
         vulnerabilities_webhook: { enable_vulnerabilities_webhook: false, destination_url: "", host_batch_size: 0 },
         activities_webhook: { enable_activities_webhook: false, destination_url: "" },
+        host_activities_webhook: { enable_host_activities_webhook: false, destination_url: "" },
       },
       yara_rules: [],
       agent_options: {

@@ -76,6 +76,7 @@ describe.each(rulesEngines)("a team's settings on %s", (engine) => {
         host_batch_size: 0,
       },
       failing_policies_mail: { enable_failing_policies_mail: false, recipients: [], digest: "daily" },
+      host_activities_webhook: null,
     });
     expect(second.host_expiry_settings).toEqual({ host_expiry_enabled: true, host_expiry_window: 9 });
     const third = await patched(t, id, {
@@ -359,7 +360,11 @@ describe.each(rulesEngines)("team 0 on %s", (engine) => {
     const none: NoTeam = {
       id: 0,
       name: "No team",
-      webhook_settings: { failing_policies_webhook: webhook, failing_policies_mail: noMail },
+      webhook_settings: {
+        failing_policies_webhook: webhook,
+        failing_policies_mail: noMail,
+        host_activities_webhook: null,
+      },
       integrations: { ticketing_a: [], ticketing_b: [] },
     };
     expect(await ok(t.get("/teams/0"))).toEqual({ team: none });
@@ -370,7 +375,7 @@ describe.each(rulesEngines)("team 0 on %s", (engine) => {
     );
     expect(team).toEqual({
       ...none,
-      webhook_settings: { failing_policies_webhook: on, failing_policies_mail: noMail },
+      webhook_settings: { ...none.webhook_settings, failing_policies_webhook: on },
     });
     expect(await fieldsOf(await t.patch("/teams/0", { integrations: { ticketing_a: [onA] } }))).toEqual([
       422,

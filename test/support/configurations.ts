@@ -331,6 +331,7 @@ function sections({ config }: Defaults, { a, b }: Tickets): fc.Arbitrary<Fields>
       failing_policies_mail: failingPoliciesMail,
       vulnerabilities_webhook: hook("enable_vulnerabilities_webhook", batch),
       activities_webhook: hook("enable_activities_webhook"),
+      host_activities_webhook: hook("enable_host_activities_webhook"),
     }),
     integrations: fc.uniqueArray(fc.constantFrom("example.com", "a.example"), { maxLength: 2 }).map(
       (domains): Json => ({
@@ -361,6 +362,7 @@ const teamSettings = (defaults: Defaults, { a, b }: Tickets): fc.Arbitrary<Json>
       host_expiry_settings: expiry("host_expiry"),
       features: fc.record(teamFeatures),
       status: fc.oneof(fc.constant(null), hook("enable_host_status_webhook", status)),
+      activities: fc.oneof(fc.constant(null), hook("enable_host_activities_webhook")),
       failing: hook("enable_failing_policies_webhook", batch),
       mail: failingPoliciesMail,
       trackers: fc.subarray([...a]),
@@ -377,6 +379,7 @@ const teamSettings = (defaults: Defaults, { a, b }: Tickets): fc.Arbitrary<Json>
           host_status_webhook: given.status,
           failing_policies_webhook: given.failing,
           failing_policies_mail: given.mail,
+          host_activities_webhook: given.activities,
         },
         integrations: {
           ...used(given.trackers, given.desks),

@@ -3,7 +3,13 @@ import { endpoint } from "../endpoint.ts";
 import { Id, IdParam, Meta, paging, QueryId, Timestamp } from "../fields.ts";
 
 /** The events that webhooks report. */
-export const webhookEvents = ["activities", "host_status", "failing_policies", "vulnerabilities"] as const;
+export const webhookEvents = [
+  "activities",
+  "host_activities",
+  "host_status",
+  "failing_policies",
+  "vulnerabilities",
+] as const;
 /** Events of deliveries. The webhooks of `calendar_event` and `mdm_migration` have their own settings. */
 const deliveryEvents = [...webhookEvents, "calendar_event", "mdm_migration", "test"] as const;
 const deliveryKinds = ["webhook", "ticket", "mail"] as const;
@@ -107,6 +113,11 @@ export const webhooksApi = {
     body: z.object({
       event: z.enum(webhookEvents),
       url: url.optional().meta({ description: "default: the configured one of the event" }),
+      team_id: z
+        .int()
+        .min(0)
+        .optional()
+        .meta({ description: "use the webhook of this team; 0: that of hosts without a team (premium)" }),
     }),
     response: z.object({ delivery: Delivery }),
   }),

@@ -103,6 +103,8 @@ const VulnerabilitiesWebhook = z.object({
   host_batch_size: z.int().min(0).max(1_000_000),
 });
 const ActivitiesWebhook = z.object({ enable_activities_webhook: z.boolean(), destination_url: url });
+export const HostActivitiesWebhook = z.object({ enable_host_activities_webhook: z.boolean(), destination_url: url });
+export type HostActivitiesWebhook = z.infer<typeof HostActivitiesWebhook>;
 export const WebhookSettings = z.object({
   interval: z.string().max(32).meta({ description: "period of the automation job, for example 24h" }),
   host_status_webhook: HostStatusWebhook,
@@ -110,6 +112,7 @@ export const WebhookSettings = z.object({
   failing_policies_mail: FailingPoliciesMail,
   vulnerabilities_webhook: VulnerabilitiesWebhook,
   activities_webhook: ActivitiesWebhook,
+  host_activities_webhook: HostActivitiesWebhook.meta({ description: "activities of all hosts" }),
 });
 export type WebhookSettings = z.infer<typeof WebhookSettings>;
 

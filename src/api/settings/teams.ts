@@ -7,6 +7,7 @@ import {
   CustomSettings,
   FailingPoliciesMail,
   FailingPoliciesWebhook,
+  HostActivitiesWebhook,
   HostExpiry,
   HostStatusWebhook,
   MacosSetup,
@@ -41,6 +42,7 @@ export const TeamWebhooks = z.object({
   host_status_webhook: HostStatusWebhook.nullable(),
   failing_policies_webhook: FailingPoliciesWebhook,
   failing_policies_mail: FailingPoliciesMail,
+  host_activities_webhook: HostActivitiesWebhook.nullable().meta({ description: "null: never set" }),
 });
 export type TeamWebhooks = z.infer<typeof TeamWebhooks>;
 
@@ -84,13 +86,14 @@ export type Team = z.infer<typeof Team>;
 export const NoTeam = z.object({
   id: z.literal(0),
   name: z.string(),
-  webhook_settings: TeamWebhooks.pick({ failing_policies_webhook: true, failing_policies_mail: true }),
+  webhook_settings: TeamWebhooks.omit({ host_status_webhook: true }),
   integrations: TeamIntegrations.pick({ ticketing_a: true, ticketing_b: true }),
 });
 export type NoTeam = z.infer<typeof NoTeam>;
 
 const failingPolicies = FailingPoliciesWebhook.partial().optional();
 const failingPoliciesMail = FailingPoliciesMail.partial().optional();
+const hostActivities = HostActivitiesWebhook.partial().nullable().optional();
 const CalendarChange = Calendar.partial().optional();
 /** Changes of settings: omitted fields keep their value; lists are replaced as a whole. */
 export const TeamSettingsChange = z.object({
@@ -103,6 +106,7 @@ export const TeamSettingsChange = z.object({
       host_status_webhook: HostStatusWebhook.partial().nullable().optional(),
       failing_policies_webhook: failingPolicies,
       failing_policies_mail: failingPoliciesMail,
+      host_activities_webhook: hostActivities,
     })
     .optional(),
   integrations: TeamIntegrations.partial().extend({ calendar: CalendarChange }).optional(),
@@ -124,7 +128,11 @@ const NoTeamChange = z.object({
   id: z.literal(0, { error: SETTINGS_ONLY }).optional().meta({ description: "as it was returned" }),
   name: z.literal(NO_TEAM_NAME, { error: SETTINGS_ONLY }).optional().meta({ description: "as it was returned" }),
   webhook_settings: z
-    .object({ failing_policies_webhook: failingPolicies, failing_policies_mail: failingPoliciesMail })
+    .object({
+      failing_policies_webhook: failingPolicies,
+      failing_policies_mail: failingPoliciesMail,
+      host_activities_webhook: hostActivities,
+    })
     .nullable()
     .optional(),
   integrations: z.object(ticketing).partial().optional(),

@@ -8,7 +8,7 @@ import { args, dryRunFlag, inputFlag, isNoTeam } from "../../cli/flags.ts";
 import { teamFields, teamFlags } from "../../cli/topics/teams.ts";
 
 export default class TeamsUpdate extends ClientCommand {
-  static override summary = "Change a team; 0 stands for hosts without a team. Give settings with --input.";
+  static override summary = "Change a team; 0 stands for hosts without a team. Give other settings with --input.";
   static override endpoints = [teamsApi.modify, teamsApi.modifyNoTeam];
   static override args = { team: args.team };
   static override flags = {
@@ -20,6 +20,7 @@ export default class TeamsUpdate extends ClientCommand {
   static override examples = [
     "<%= config.bin %> <%= command.id %> Workstations --description 'On desks'",
     "<%= config.bin %> <%= command.id %> 0 --input no-team.yml",
+    "<%= config.bin %> <%= command.id %> Workstations --host-activities-webhook https://hooks.example.com/svc",
   ];
 
   async run() {

@@ -3,7 +3,7 @@ import * as Flags from "@oclif/core/flags";
 import { Delivery, webhookEvents, webhooksApi } from "../../api/automations/webhooks.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { failed } from "../../cli/errors.ts";
-import { dryRunFlag } from "../../cli/flags.ts";
+import { dryRunFlag, ofTeam } from "../../cli/flags.ts";
 
 export default class WebhooksTest extends ClientCommand {
   static override summary = "Send a sample of an event, and report the result.";
@@ -13,16 +13,25 @@ export default class WebhooksTest extends ClientCommand {
   };
   static override flags = {
     url: Flags.string({ summary: "URL to send it to; default: the URL that is configured for this event." }),
+    team: Flags.string({
+      summary: "Send it to the URL that is configured for this team; 0 stands for hosts without a team.",
+      helpValue: "TEAM",
+    }),
     ...dryRunFlag,
   };
-  static override examples = ["<%= config.bin %> <%= command.id %> activities"];
+  static override examples = [
+    "<%= config.bin %> <%= command.id %> activities",
+    "<%= config.bin %> <%= command.id %> host_activities --team Workstations",
+  ];
 
   async run() {
     const { args, flags } = await this.parse(WebhooksTest);
     const event = args.event as (typeof webhookEvents)[number];
-    const body = { event, ...(flags.url === undefined ? {} : { url: flags.url }) };
+    const { team, url } = flags;
+    const body = { event, ...(url === undefined ? {} : { url }), ...(await this.teamFilter(team)) };
     if (flags["dry-run"]) {
-      this.trying(`send a sample of ${event} to ${flags.url ?? "its configured URL"}`, null);
+      const configured = team === undefined ? "its configured URL" : `the URL configured for ${ofTeam(team)}`;
+      this.trying(`send a sample of ${event} to ${url ?? configured}`, null);
     }
     const { delivery } = await this.call(webhooksApi.test, { body });
     if (delivery.state !== "delivered") {

@@ -15,13 +15,23 @@ import type { Thing } from "../plan/diff.ts";
 import { NoTeamSettings, orgSections, TeamControls, TeamSettings } from "../schema/settings.ts";
 import type { Kind } from "./kind.ts";
 
+/** Webhooks that teams do not have by default. */
+const unsetHooks = ["host_status_webhook", "host_activities_webhook"] as const;
+
 /** A webhook that did not exist gets the defaults for fields that are not given. */
 function wholeHooks({ webhook_settings: hooks }: Value, { config }: ConfigurationState["defaults"]): Value {
-  const { host_status_webhook: status } = hooks as Value;
-  if (!isRecord(status)) return hooks as Value;
-  const schema = orgSections.webhook_settings.shape.host_status_webhook!;
-  const base = objectIn(config.webhook_settings, "host_status_webhook");
-  return { ...(hooks as Value), host_status_webhook: overlaid(schema, base, status) };
+  const whole = unsetHooks.flatMap((name) => {
+    const hook = (hooks as Value)[name];
+    if (!isRecord(hook)) return [];
+    const schema = orgSections.webhook_settings.shape[name]!;
+    return [[name, overlaid(schema, objectIn(config.webhook_settings, name), hook)] as const];
+  });
+  return { ...(hooks as Value), ...Object.fromEntries(whole) };
+}
+
+function ofNoTeam(settings: Value | null | undefined, { defaults }: Current["state"]): Thing {
+  const desired = overlaid(NoTeamSettings, defaults.no_team_settings, settings);
+  return thing("team_settings", NO_TEAM_NAME, { ...desired, webhook_settings: wholeHooks(desired, defaults) });
 }
 
 function ofTeam({ name, values: { settings, controls } }: Run["teams"][number], current: Current): Thing {
@@ -67,19 +77,14 @@ function exported({ file, owner, objects, defaults }: ExportScope): ExportedSect
 
 export const teamSettings: Kind = {
   noun: "team settings",
-  desired: ({ current, teams, noTeam, owners }) => {
-    const { no_team_settings: base } = current.state.defaults;
-    return [
-      ...teams.map((team) => ofTeam(team, current)),
-      ...(owners.has(NO_TEAM_NAME)
-        ? [thing("team_settings", NO_TEAM_NAME, overlaid(NoTeamSettings, base, noTeam?.values.settings))]
-        : []),
-    ];
-  },
+  desired: ({ current, teams, noTeam, owners }) => [
+    ...teams.map((team) => ofTeam(team, current)),
+    ...(owners.has(NO_TEAM_NAME) ? [ofNoTeam(noTeam?.values.settings, current.state)] : []),
+  ],
   ofDocuments: ({ current, ofTeams }) => ofTeams.map((spec) => ofDocument(spec, current)),
   exported,
   usual: ({ team_settings }) => team_settings,
-  typesOf: () => ["edited_team", ...["mdm", "integrations"].flatMap(settingTypes)],
+  typesOf: () => ["edited_team", ...["mdm", "integrations", "webhook_settings"].flatMap(settingTypes)],
   isAbout: (details, type, { owner, fields }) => {
     const paths = fields.map(({ path }) => path);
     return isOfTeam(details, owner) && coversPath(details, type, paths);

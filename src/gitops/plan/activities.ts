@@ -6,6 +6,9 @@ import { isRecord } from "../../text/record.ts";
 
 export type Details = { readonly [key: string]: Json };
 
+const ACTIVITIES_WEBHOOK = "webhook_settings.activities_webhook";
+const HOST_ACTIVITIES_WEBHOOK = "webhook_settings.host_activities_webhook";
+
 /** Fields that an activity of this type covers without naming them. */
 const pathOfType: Readonly<Record<string, string>> = {
   edited_macos_min_version: "mdm.macos_updates",
@@ -25,9 +28,9 @@ const pathOfType: Readonly<Record<string, string>> = {
   enabled_gitops_mode: "gitops.gitops_mode_enabled",
   disabled_gitops_mode: "gitops.gitops_mode_enabled",
   edited_gitops_exceptions: "gitops.exceptions",
-  enabled_activity_automations: "webhook_settings.activities_webhook",
-  edited_activity_automations: "webhook_settings.activities_webhook",
-  disabled_activity_automations: "webhook_settings.activities_webhook",
+  enabled_activity_automations: ACTIVITIES_WEBHOOK,
+  edited_activity_automations: ACTIVITIES_WEBHOOK,
+  disabled_activity_automations: ACTIVITIES_WEBHOOK,
   added_conditional_access_integration_directory: "conditional_access.directory_tenant_id",
   deleted_conditional_access_integration_directory: "conditional_access.directory_tenant_id",
   added_conditional_access_provider: "conditional_access",
@@ -65,9 +68,17 @@ export const changedPaths = ({ changes }: Details): string[] =>
     ? changes.flatMap((change) => (isRecord(change) && typeof change.path === "string" ? [change.path] : []))
     : [];
 
+/** The webhook of host activities has the types of the webhook of all activities, and details with a team. */
+function pathsOf(details: Details, type: string): readonly string[] {
+  const path = pathOfType[type];
+  if (path === undefined) return changedPaths(details);
+  return [path === ACTIVITIES_WEBHOOK && details.team_id !== undefined ? HOST_ACTIVITIES_WEBHOOK : path];
+}
+
 export function coversPath(details: Details, type: string, paths: readonly string[]): boolean {
-  const of = pathOfType[type] === undefined ? changedPaths(details) : [pathOfType[type]];
-  return of.some((changed) => paths.some((path) => isWithin(changed, path) || isWithin(path, changed)));
+  return pathsOf(details, type).some((changed) =>
+    paths.some((path) => isWithin(changed, path) || isWithin(path, changed)),
+  );
 }
 
 const isWithin = (path: string, of: string): boolean => path === of || path.startsWith(`${of}.`);

@@ -33,7 +33,6 @@ const without: Readonly<Record<string, string>> = {
   deferred_save_host: NOTHING,
   debug_host_ids: NOTHING,
   detail_query_overrides: NOTHING,
-  host_activities_webhook: "webhook_settings.activities_webhook of the global file sends all activities",
 };
 
 /** The first of the known keys that is this key under another name. */

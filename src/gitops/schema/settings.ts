@@ -260,8 +260,7 @@ export const mdmLeft = [
 
 const team = inFile(TeamSettingsChange).shape as Record<string, z.ZodType>;
 const hooks = unwrapped(team.webhook_settings!);
-const later = { host_activities_webhook: "webhook of what happens to hosts" };
-const TeamWebhooks = inFile(hooks, { replaced: { failing_policies_webhook: failingPolicies }, notBuilt: later });
+const TeamWebhooks = inFile(hooks, { replaced: { failing_policies_webhook: failingPolicies } });
 
 export const TeamSettings = z.strictObject({
   description: z.string().max(4096).nullish().meta({ description: "kept if left out" }),
@@ -277,7 +276,6 @@ export const NoTeamSettings = z.strictObject({
   webhook_settings: inFile(hooks, {
     without: ["host_status_webhook"],
     replaced: { failing_policies_webhook: failingPolicies, host_status_webhook: ofTeams },
-    notBuilt: later,
   }).nullish(),
   integrations: inFile(TeamIntegrations, {
     without: ["calendar", "conditional_access_enabled"],

@@ -26,6 +26,12 @@ const aboutPolicy =
   ({ policy_name }) =>
     `${start}${text(policy_name) === "" ? "{policy_id}" : "{policy_name}"}${end}`;
 
+/** With a team's id in the details it is the webhook of its hosts, or of all hosts. */
+const aboutActivities =
+  (verb: string, end = ""): Sentence =>
+  ({ team_id }) =>
+    `${verb} the webhook for activities${team_id === undefined ? "" : ` of hosts${TEAM}`}${end}`;
+
 /** `status` decides: what ended well, what failed, and what has not happened yet. */
 const withStatus =
   (done: string, failed: string, requested: string): Sentence =>
@@ -91,9 +97,9 @@ export const sentences: Readonly<Record<string, Sentence>> = {
   disabled_gitops_mode: "turned off GitOps mode",
   edited_gitops_exceptions: "changed what may be changed by hand in GitOps mode",
   overrode_gitops_mode: "changed something in spite of GitOps mode ({method} {path}): {reason}",
-  enabled_activity_automations: "turned on the webhook for activities[, {webhook_url}]",
-  edited_activity_automations: "changed the webhook for activities[ to {webhook_url}]",
-  disabled_activity_automations: "turned off the webhook for activities",
+  enabled_activity_automations: aboutActivities("turned on", "[, {webhook_url}]"),
+  edited_activity_automations: aboutActivities("changed", "[ to {webhook_url}]"),
+  disabled_activity_automations: aboutActivities("turned off"),
   edited_webhook_destination: "changed the webhook destination {webhook_url}",
   gave_up_webhook_delivery: "gave up sending {event} to {webhook_url}",
   replayed_webhook_delivery: "sent {event} to {webhook_url} again",

@@ -17,6 +17,15 @@ export function samplePayload(event: Event, now: string, serverUrl: string): Rec
         type: "created_team",
         details: { team_id: 1, team_name: "Sample team" },
       };
+    case "host_activities":
+      return {
+        timestamp: now,
+        actor_full_name: "Sample user",
+        actor_id: 1,
+        actor_email: "sample@example.com",
+        type: "locked_host",
+        details: { host_id: 1, host_display_name: "Sample host", view_pin: false },
+      };
     case "host_status":
       return {
         text: "This is a test: 1 of 10 hosts (10%) have not been seen for 3 days.",

@@ -61,7 +61,7 @@ export async function deleteBatch(
         host_serial: host.hardware_serial,
         ...reason,
       })),
-      { teamIds: hosts.map(({ team_id }) => [team_id]) },
+      { formerTeams: new Map(hosts.map(({ id, team_id }) => [id, team_id])) },
     );
     return gone.length;
   });

@@ -69,12 +69,11 @@ export async function resendFailed(ctx: Context, uuid: string): Promise<Record<s
   const where = and(eq("profile_uuid", profile.uuid), eq("status", "failed"), eq("operation_type", "install"));
   await ctx.store.tx(async (store) => {
     const inside = within(ctx, store);
+    const hosts = (await store.hostProfiles.pick(["host_id"], { where })).map(({ host_id }) => host_id);
     const count = await sendAgain(inside, where);
     if (count === 0) return;
-    await recordActivity(inside, "resent_configuration_profile_batch", {
-      profile_name: profile.name,
-      host_count: count,
-    });
+    const details = { profile_name: profile.name, host_count: count };
+    await recordActivity(inside, "resent_configuration_profile_batch", details, { hosts });
     await notifyProfiles(store, { profileIds: [profile.id] });
   });
   return {};

@@ -57,6 +57,6 @@ export async function moveEnrolledHosts(
     host_ids: recorded.map(({ id }) => id),
     host_display_names: recorded.map(({ display_name }) => display_name),
   };
-  const teamIds = recorded.map(({ team_id }) => team_id);
-  await recordActivity({ store, clock, user: service }, type, details, { teamIds });
+  const formerTeams = new Map(recorded.map(({ id, team_id }) => [id, team_id]));
+  await recordActivity({ store, clock, user: service }, type, details, { formerTeams });
 }

@@ -73,12 +73,17 @@ export async function setUnmanaged(inside: Inside, id: number, enrollmentId: str
   const host = row && changed > 0 ? await store.hosts.get(id) : null;
   if (!row || !host) return false;
   await store.notify(channels.hosts, hostsPayload([id]));
-  await recordActivity(inside, "mdm_unenrolled", {
-    host_serial: host.hardware_serial,
-    enrollment_id: enrollmentId,
-    host_display_name: host.display_name,
-    installed_from_dep: row.installed_from_dep,
-    platform: host.platform,
-  });
+  await recordActivity(
+    inside,
+    "mdm_unenrolled",
+    {
+      host_serial: host.hardware_serial,
+      enrollment_id: enrollmentId,
+      host_display_name: host.display_name,
+      installed_from_dep: row.installed_from_dep,
+      platform: host.platform,
+    },
+    { hostId: host.id },
+  );
   return true;
 }

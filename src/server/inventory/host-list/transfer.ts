@@ -74,6 +74,7 @@ async function transferBatch(ctx: Context, ids: readonly number[], { id: teamId,
       host_ids: moved,
       host_display_names: hosts.map(({ display_name }) => display_name),
     };
-    await recordActivity(inside, "transferred_hosts", details, { teamIds: hosts.map(({ team_id }) => team_id) });
+    const formerTeams = new Map(hosts.map(({ id, team_id }) => [id, team_id]));
+    await recordActivity(inside, "transferred_hosts", details, { formerTeams });
   });
 }

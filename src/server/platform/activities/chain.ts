@@ -31,7 +31,14 @@ export const entryHash = (
   previous: Link,
   row: Omit<
     ActivityRow,
-    "host_only" | "team_ids" | "details_text" | "webhook_url" | "chain_position" | "chain_hash" | "revision"
+    | "host_only"
+    | "team_ids"
+    | "details_text"
+    | "webhook_url"
+    | "host_requests"
+    | "chain_position"
+    | "chain_hash"
+    | "revision"
   >,
 ): string =>
   sha256(

@@ -1,12 +1,9 @@
 import { channels } from "../core/channels.ts";
-import { parts } from "../core/concurrency/parts.ts";
 import type { Context } from "../core/context.ts";
-import type { ServerTx } from "../core/tables.ts";
-import { oneOf } from "../store/query.ts";
-import type { ActivityRow } from "./chain.ts";
-import { hostIn, NO_TEAM, teamsIn, textIn } from "./search.ts";
+import { linkedHosts, teamsOfHosts } from "./hosts.ts";
+import { searchColumns } from "./search.ts";
 import type { ActivityTypes } from "./types.ts";
-import { activitiesWebhook } from "./webhook.ts";
+import { activityWebhooks, hostRequests } from "./webhook.ts";
 
 /** A request context, or services with a user; background work has no address. */
 export type Recorder = Pick<Context, "store" | "clock" | "user"> & { readonly address?: string };
@@ -20,11 +17,11 @@ export async function recordActivity<T extends keyof ActivityTypes>(
   ctx: Recorder,
   type: T,
   details: ActivityTypes[T],
-  { teamIds, ...options }: { hostId?: number; isHostOnly?: boolean; teamIds?: readonly (number | null)[] } = {},
+  { hosts, ...options }: Pick<Marks, "hostId" | "isHostOnly" | "formerTeams"> & { hosts?: readonly number[] } = {},
 ): Promise<number> {
   const [id] = await recordActivities(ctx, type, [details], {
     ...options,
-    ...(teamIds === undefined ? {} : { teamIds: [teamIds] }),
+    ...(hosts === undefined ? {} : { hosts: [hosts] }),
   });
   return id!;
 }
@@ -35,11 +32,13 @@ interface Marks {
   readonly isHostOnly?: boolean;
   readonly hostIds?: readonly number[];
   readonly addresses?: readonly string[];
-  /** Teams that an entry concerns besides those in its details and that of its host. Null: hosts without a team. */
-  readonly teamIds?: readonly (readonly (number | null)[])[];
+  /** The hosts that an entry about several hosts concerns, if its details do not name them. Webhooks get their ids. */
+  readonly hosts?: readonly (readonly number[])[];
+  /** The teams of hosts that have just left them or were deleted, by the hosts' ids. Null: no team. */
+  readonly formerTeams?: ReadonlyMap<number, number | null>;
 }
 
-/** Records several entries; `hostIds`, `addresses` and `teamIds` have one element per entry. Returns their ids. */
+/** Records several entries; `hostIds`, `addresses` and `hosts` have one element per entry. Returns their ids. */
 export const recordActivities = <T extends keyof ActivityTypes>(
   ctx: Recorder,
   type: T,
@@ -77,47 +76,31 @@ async function record(
     svc_initiated: user.kind === "service",
   };
   const created_at = clock.iso();
-  const webhook_url = await activitiesWebhook(store);
   const covered = entries.map(({ type, details }, i) => ({
     type,
     details: { ...details } as Record<string, unknown>,
     host_id: options.hostIds?.[i] ?? options.hostId ?? null,
   }));
-  const columns = await searchColumns(store, covered, options.teamIds);
+  const linked = covered.map((entry, i) => linkedHosts(entry, options.hosts?.[i]));
+  const hostIds = new Set(linked.flatMap(({ ids }) => ids));
+  const teams = await teamsOfHosts(store, hostIds, options.formerTeams);
+  const webhooks = await activityWebhooks(store, new Set([...teams.values()].flat()));
   const rows = await store.activities.insertMany(
     covered.map((entry, i) => ({
       created_at,
       ...entry,
-      ...columns[i]!,
+      ...searchColumns(
+        entry,
+        linked[i]!.ids.flatMap((id) => teams.get(id) ?? []),
+      ),
       actor_address: (options.addresses?.[i] ?? address) || null,
       host_only: options.isHostOnly ?? false,
-      webhook_url,
+      webhook_url: webhooks.activities,
+      host_requests: hostRequests(linked[i]!, teams, webhooks),
       ...actor,
     })),
     { returning: ["id"] },
   );
   await store.notify(channels.activities, "");
   return rows.map(({ id }) => id);
-}
-
-type CoveredColumns = Pick<ActivityRow, "type" | "details" | "host_id">;
-
-/** What the entries are found by. Hosts count with the teams that they have now. */
-export async function searchColumns(
-  store: Pick<ServerTx, "hosts">,
-  entries: readonly CoveredColumns[],
-  teamIds: Marks["teamIds"] = [],
-): Promise<Pick<ActivityRow, "team_ids" | "details_text">[]> {
-  const hostOf = (entry: CoveredColumns) => entry.host_id ?? hostIn(entry);
-  const hostIds = new Set(entries.flatMap((entry) => hostOf(entry) ?? []));
-  const teams = new Map<number, number>();
-  for await (const batch of parts([...hostIds]))
-    for (const { id, team_id } of await store.hosts.pick(["id", "team_id"], { where: oneOf("id", batch) }))
-      teams.set(id, team_id ?? NO_TEAM);
-  return entries.map((entry, i) => {
-    const hostTeam = teams.get(hostOf(entry) ?? 0);
-    const others = teamIds[i]?.map((id) => id ?? NO_TEAM) ?? [];
-    const all = [...teamsIn(entry), ...others, ...(hostTeam === undefined ? [] : [hostTeam])];
-    return { team_ids: [...new Set(all)].sort((a, b) => a - b), details_text: textIn(entry.details) };
-  });
 }

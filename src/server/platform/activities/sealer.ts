@@ -88,7 +88,13 @@ async function sealSome(
     return { ...row, chain_position: end.position, chain_hash: end.hash };
   });
   await tx.activities.updateEach(
-    sealed.map(({ id, chain_position, chain_hash }) => ({ id, chain_position, chain_hash, webhook_url: null })),
+    sealed.map(({ id, chain_position, chain_hash }) => ({
+      id,
+      chain_position,
+      chain_hash,
+      webhook_url: null,
+      host_requests: null,
+    })),
   );
   await writeEnd(tx, key, "head", end, now);
   await queue(tx, services, sealed);

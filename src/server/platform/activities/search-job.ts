@@ -4,7 +4,8 @@ import { giveWay } from "../core/concurrency/parts.ts";
 import type { Job } from "../core/job.ts";
 import { part } from "../core/running.ts";
 import { and, everything, gt, isNull, lt } from "../store/query.ts";
-import { searchColumns } from "./record.ts";
+import { teamsOfHosts } from "./hosts.ts";
+import { hostIn, searchColumns } from "./search.ts";
 
 const BATCH_SIZE = 500;
 /** How far back later runs look: a server of an earlier version that still runs beside this one records such entries. */
@@ -26,8 +27,12 @@ export const activitySearch: Job = {
         order: [{ column: "id", direction: "desc" }],
         limit: BATCH_SIZE,
       });
-      const columns = await searchColumns(store, rows);
-      await store.activities.updateEach(rows.map(({ id }, i) => ({ id, ...columns[i]! })));
+      // Transfers name many hosts, which have other teams by now: only the host that an entry is about counts.
+      const hostOf = new Map(rows.map((row) => [row.id, row.host_id ?? hostIn(row) ?? 0]));
+      const teams = await teamsOfHosts(store, hostOf.values());
+      await store.activities.updateEach(
+        rows.map((row) => ({ id: row.id, ...searchColumns(row, teams.get(hostOf.get(row.id)!) ?? []) })),
+      );
       if (rows.length < BATCH_SIZE) {
         state.isComplete = true;
         return;

@@ -15,6 +15,9 @@ const everywhereTypes: ReadonlySet<string> = new Set([
   "deleted_view",
   "edited_agent_options",
   "edited_enroll_secrets",
+  "enabled_activity_automations",
+  "edited_activity_automations",
+  "disabled_activity_automations",
   "unsubscribed_from_policy_mails",
 ]);
 
@@ -33,9 +36,18 @@ export function teamsIn({ type, details }: Entry): number[] {
 }
 
 /** The host that the entry is about, if it is one. */
-export function hostIn({ details }: Entry): number | null {
+export function hostIn({ details }: Pick<Entry, "details">): number | null {
   const id = isRecord(details) ? details.host_id : null;
   return typeof id === "number" ? id : null;
+}
+
+/** What an entry is found by, with the teams of its hosts. */
+export function searchColumns(
+  entry: Entry,
+  hostTeams: Iterable<number>,
+): { readonly team_ids: number[]; readonly details_text: string } {
+  const teams = new Set([...teamsIn(entry), ...hostTeams]);
+  return { team_ids: [...teams].sort((a, b) => a - b), details_text: textIn(entry.details) };
 }
 
 /** The texts and numbers in the details, without the names of fields. */

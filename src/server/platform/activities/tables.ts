@@ -7,8 +7,17 @@ declare module "../core/tables.ts" {
   }
 }
 
+/** An entry that is to be sent to a webhook of host activities. */
+export interface HostActivitiesRequest {
+  readonly url: string;
+  /** The team that has the webhook: 0 stands for hosts without a team, null for all hosts. */
+  readonly team_id: number | null;
+  /** Those of its hosts that an entry about several hosts concerns; null for an entry about one host. */
+  readonly host_ids: readonly number[] | null;
+}
+
 /**
- * Entries never change: their hash covers every column except `host_only`, what entries are found by, the webhook's and the chain's own. So there are no
+ * Entries never change: their hash covers every column except `host_only`, what entries are found by, those of webhooks and the chain's own. So there are no
  * foreign keys, which would be set to null when their target is deleted.
  */
 export const activities = table(
@@ -40,6 +49,8 @@ export const activities = table(
     details_text: text().nullable().search(),
     /** The activities webhook configured at the time of recording; null if it was disabled, and after sealing. */
     webhook_url: text().nullable(),
+    /** Requests to webhooks of host activities that were enabled at the time of recording; null after sealing. */
+    host_requests: json<HostActivitiesRequest[]>().nullable(),
     /** Position in the chain, contiguous from 1; null until sealed, shortly after the commit. */
     chain_position: int().nullable().unique(),
     /** SHA-256 of the entry and the previous hash, hexadecimal. */

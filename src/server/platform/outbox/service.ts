@@ -13,6 +13,7 @@ import type { outbox } from "./tables.ts";
 export type OutboxRow = RowOf<typeof outbox>;
 export type OutboxEvent =
   | "activities"
+  | "host_activities"
   | "host_status"
   | "failing_policies"
   | "vulnerabilities"

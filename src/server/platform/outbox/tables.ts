@@ -19,7 +19,7 @@ export const outbox = table(
     kind: text<"webhook" | "ticket" | "mail">(),
     /** Rows with the same destination are sent one at a time, in order of their ids. */
     destination: text(),
-    /** The reported event: `activities`, `host_status`, `failing_policies`, `vulnerabilities`, `calendar_event`, `mdm_migration` or `test`. */
+    /** The reported event: `activities`, `host_activities`, `host_status`, `failing_policies`, `vulnerabilities`, `calendar_event`, `mdm_migration` or `test`. */
     event: text().index(),
     /** One id for every attempt, so that receivers can detect duplicates. */
     message_id: text().unique(),

@@ -3,7 +3,12 @@
 
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { AppConfig, ConfigSections, TeamFeatures } from "../../../api/settings/app-config.ts";
+import type {
+  AppConfig,
+  ConfigSections,
+  HostActivitiesWebhook,
+  TeamFeatures,
+} from "../../../api/settings/app-config.ts";
 import { historyDatasets } from "../../../api/settings/history-settings.ts";
 import type { OsSettings } from "../../../api/settings/os-settings.ts";
 import { isRecord } from "../../../text/record.ts";
@@ -111,14 +116,40 @@ function activitiesOfSwitches(before: ConfigSections, after: ConfigSections): Re
 function activitiesOfActivitiesWebhook(before: ConfigSections, after: ConfigSections): RecordedChange[] {
   const was = before.webhook_settings.activities_webhook;
   const is = after.webhook_settings.activities_webhook;
-  const of = ["webhook_settings.activities_webhook"];
-  const details = { webhook_url: is.destination_url };
-  if (is.enable_activities_webhook && !was.enable_activities_webhook)
-    return [{ type: "enabled_activity_automations", details, of }];
-  if (!is.enable_activities_webhook && was.enable_activities_webhook)
-    return [{ type: "disabled_activity_automations", details: {}, of }];
-  if (!is.enable_activities_webhook || isDeepStrictEqual(was, is)) return [];
-  return [{ type: "edited_activity_automations", details, of }];
+  return activitiesOfWebhook(
+    { isOn: was.enable_activities_webhook, url: was.destination_url },
+    { isOn: is.enable_activities_webhook, url: is.destination_url },
+    { of: ["webhook_settings.activities_webhook"], team: {} },
+  );
+}
+
+/** `team`: its hosts; without an id all hosts. Entries about the webhook of all activities have no team. */
+export function activitiesOfHostActivitiesWebhook(
+  was: HostActivitiesWebhook | null,
+  is: HostActivitiesWebhook | null,
+  team: TeamOf,
+): RecordedChange[] {
+  const [before, after] = [was, is].map((hook) => ({
+    isOn: hook?.enable_host_activities_webhook ?? false,
+    url: hook?.destination_url ?? "",
+  })) as [SwitchedUrl, SwitchedUrl];
+  return activitiesOfWebhook(before, after, { of: ["webhook_settings.host_activities_webhook"], team });
+}
+
+interface SwitchedUrl {
+  readonly isOn: boolean;
+  readonly url: string;
+}
+
+function activitiesOfWebhook(
+  was: SwitchedUrl,
+  is: SwitchedUrl,
+  { of, team }: { readonly of: readonly string[]; readonly team: TeamOf | Record<string, never> },
+): RecordedChange[] {
+  const details = { webhook_url: is.url, ...team };
+  if (is.isOn && !was.isOn) return [{ type: "enabled_activity_automations", details, of }];
+  if (!is.isOn && was.isOn) return [{ type: "disabled_activity_automations", details: { ...team }, of }];
+  return is.isOn && is.url !== was.url ? [{ type: "edited_activity_automations", details, of }] : [];
 }
 
 function activitiesOfConditionalAccess(before: ConfigSections, after: ConfigSections): RecordedChange[] {
@@ -196,6 +227,11 @@ export function activitiesOfConfig(
       ? []
       : [{ type: "edited_agent_options" as const, details: { global: true, ...noTeam }, of: ["agent_options"] }]),
     ...activitiesOfActivitiesWebhook(was, is),
+    ...activitiesOfHostActivitiesWebhook(
+      was.webhook_settings.host_activities_webhook,
+      is.webhook_settings.host_activities_webhook,
+      noTeam,
+    ),
     ...activitiesOfMdm(was.mdm, is.mdm, noTeam),
     ...activitiesOfSwitches(was, is),
     ...activitiesOfConditionalAccess(was, is),

@@ -7,6 +7,7 @@ export const noWebhooks: TeamWebhooks = {
   host_status_webhook: null,
   failing_policies_webhook: noFailingPoliciesWebhook,
   failing_policies_mail: noFailingPoliciesMail,
+  host_activities_webhook: null,
 };
 export const noIntegrations: TeamIntegrations = {
   ticketing_a: [],

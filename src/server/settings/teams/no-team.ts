@@ -2,20 +2,21 @@
 // table.
 import { NO_TEAM_NAME } from "../../../api/settings/no-team.ts";
 import { NoTeam, type NoTeamChange } from "../../../api/settings/teams.ts";
-import { recordActivity } from "../../platform/activities/record.ts";
+import { recordEntries } from "../../platform/activities/record.ts";
 import { channels } from "../../platform/core/channels.ts";
 import { type Context, within } from "../../platform/core/context.ts";
 import { invalidFields } from "../../platform/core/errors.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { dropOptOuts } from "../../platform/mail/opt-outs.ts";
-import { changesBetween } from "../app-config/activities.ts";
+import { activitiesOfHostActivitiesWebhook, changesBetween, uncovered } from "../app-config/activities.ts";
 import { mergedValues } from "../app-config/merge.ts";
 import { readSection, writeSection } from "../app-config/rows.ts";
 import { section } from "../app-config/section.ts";
+import { noHostActivitiesWebhook } from "../app-config/sections/webhooks.ts";
 import { sections } from "../app-config/sections.ts";
 import { noIntegrations, noWebhooks } from "./defaults.ts";
 import { automationProblems } from "./rules.ts";
-import { checkAddresses } from "./settings.ts";
+import { changedHook, checkAddresses } from "./settings.ts";
 
 export type NoTeamSettings = Pick<NoTeam, "webhook_settings" | "integrations">;
 
@@ -28,6 +29,7 @@ const noTeam = section<NoTeamSettings>({
     webhook_settings: {
       failing_policies_webhook: noWebhooks.failing_policies_webhook,
       failing_policies_mail: noWebhooks.failing_policies_mail,
+      host_activities_webhook: noWebhooks.host_activities_webhook,
     },
     integrations: { ticketing_a: noIntegrations.ticketing_a, ticketing_b: noIntegrations.ticketing_b },
   },
@@ -54,10 +56,7 @@ export const modifyNoTeam = (ctx: Context, change: NoTeamChange): Promise<{ team
       const inside = within(ctx, store);
       const before = await noTeamSettings(store);
       const after: NoTeamSettings = {
-        webhook_settings:
-          change.webhook_settings === null
-            ? noTeam.defaults.webhook_settings
-            : (mergedValues(before.webhook_settings, change.webhook_settings) as NoTeamSettings["webhook_settings"]),
+        webhook_settings: changedHooks(before.webhook_settings, change.webhook_settings),
         integrations: mergedValues(before.integrations, change.integrations) as NoTeamSettings["integrations"],
       };
       await changeNoTeam(inside, before, after, change);
@@ -65,6 +64,19 @@ export const modifyNoTeam = (ctx: Context, change: NoTeamChange): Promise<{ team
     },
     { lock: "config" },
   );
+
+function changedHooks(
+  before: NoTeamSettings["webhook_settings"],
+  change: NoTeamChange["webhook_settings"],
+): NoTeamSettings["webhook_settings"] {
+  if (change === null) return noTeam.defaults.webhook_settings;
+  const merged = mergedValues(before, change) as NoTeamSettings["webhook_settings"];
+  const { host_activities_webhook: activities } = before;
+  return {
+    ...merged,
+    host_activities_webhook: changedHook(noHostActivitiesWebhook, activities, change?.host_activities_webhook),
+  };
+}
 
 /**
  * Checks, writes and announces the differences, in the caller's transaction, which must hold the lock "config".
@@ -88,6 +100,16 @@ export async function changeNoTeam(
   );
   if (changes.length === 0) return false;
   await writeNoTeam(inside, after);
-  await recordActivity(inside, "edited_team", { team_id: 0, team_name: NAME, changes });
+  const team = { team_id: 0, team_name: NAME };
+  const recorded = activitiesOfHostActivitiesWebhook(
+    before.webhook_settings.host_activities_webhook,
+    after.webhook_settings.host_activities_webhook,
+    team,
+  );
+  const rest = uncovered(changes, recorded);
+  await recordEntries(inside, [
+    ...recorded,
+    ...(rest.length > 0 ? [{ type: "edited_team" as const, details: { ...team, changes: rest } }] : []),
+  ]);
   return true;
 }

@@ -14,6 +14,7 @@ import { expiryProblem, under } from "../app-config/sections/rules.ts";
 import {
   failingPoliciesMailProblems,
   failingPoliciesProblems,
+  hostActivitiesProblems,
   hostStatusProblems,
   mailServerProblems,
 } from "../app-config/sections/webhooks.ts";
@@ -54,10 +55,13 @@ export function settingsProblems({ before, after, change, config, isGated }: Cha
 
 type Automations = Pick<NoTeam, "webhook_settings" | "integrations">;
 
-/** Checks the failing-policies webhook and tickets, which hosts without a team have too. */
+/** Checks the webhooks and tickets that hosts without a team have too. */
 export function automationProblems(
   { webhook_settings: hooks, integrations }: Automations,
-  change: { webhook_settings?: unknown; integrations?: unknown },
+  change: {
+    webhook_settings?: { host_activities_webhook?: unknown } | null | undefined;
+    integrations?: unknown;
+  },
   config: Pick<ConfigSections, "integrations" | "smtp_settings">,
 ): FieldError[] {
   const errors: FieldError[] = [];
@@ -71,6 +75,9 @@ export function automationProblems(
         ...mailServerProblems(mail, config.smtp_settings),
       ]),
     );
+  const { host_activities_webhook: activities } = hooks;
+  if (change.webhook_settings?.host_activities_webhook && activities)
+    errors.push(...under("webhook_settings.host_activities_webhook", hostActivitiesProblems(activities)));
   if (change.integrations) errors.push(...ticketingProblems(integrations, config));
   const on = [
     ...(hooks.failing_policies_webhook.enable_failing_policies_webhook

@@ -12,6 +12,7 @@ import { and, eq, search } from "../../platform/store/query.ts";
 import {
   activitiesOfAccessAutomations,
   activitiesOfHistory,
+  activitiesOfHostActivitiesWebhook,
   activitiesOfMdm,
   changesBetween,
   uncovered,
@@ -171,6 +172,11 @@ export function activitiesOfTeam(before: TeamRow, after: TeamRow): Entry[] {
       team,
     ),
     ...activitiesOfHistory(was.features.historical_data, is.features.historical_data, team),
+    ...activitiesOfHostActivitiesWebhook(
+      was.webhook_settings.host_activities_webhook,
+      is.webhook_settings.host_activities_webhook,
+      team,
+    ),
   ];
   const changes = (Object.keys(is) as (keyof ShownTeam)[]).flatMap((at) =>
     changesBetween({ from: was[at], to: is[at], shown: [was[at], is[at]], at }),

@@ -1,6 +1,6 @@
 // Team settings other than name and agent options: how they are shown, and how changes are applied.
 
-import type { ConfigSections, HostStatusWebhook } from "../../../api/settings/app-config.ts";
+import type { ConfigSections } from "../../../api/settings/app-config.ts";
 import type { TeamIntegrations, TeamMdm, TeamWebhooks } from "../../../api/settings/teams.ts";
 import type { Context, Services } from "../../platform/core/context.ts";
 import { invalidFields } from "../../platform/core/errors.ts";
@@ -9,7 +9,7 @@ import { mergedValues } from "../app-config/merge.ts";
 import { completeOsSettings, respellMdm } from "../app-config/sections/mdm-rules.ts";
 import { noTeamFeatures } from "../app-config/sections/organization.ts";
 import { under } from "../app-config/sections/rules.ts";
-import { noHostStatusWebhook } from "../app-config/sections/webhooks.ts";
+import { noHostActivitiesWebhook, noHostStatusWebhook } from "../app-config/sections/webhooks.ts";
 import { versionProblems } from "../apple-versions/offered.ts";
 import { checkVariables } from "../variables/use.ts";
 import { noIntegrations, noMdm, noWebhooks } from "./defaults.ts";
@@ -46,7 +46,8 @@ export function changedSettings(
       change.host_expiry_settings,
     ) as WholeSettings["host_expiry_settings"],
     webhook_settings: {
-      host_status_webhook: changedHostStatus(
+      host_status_webhook: changedHook(
+        noHostStatusWebhook,
         old.webhook_settings.host_status_webhook,
         change.webhook_settings?.host_status_webhook,
       ),
@@ -58,6 +59,11 @@ export function changedSettings(
         old.webhook_settings.failing_policies_mail,
         change.webhook_settings?.failing_policies_mail,
       ) as TeamWebhooks["failing_policies_mail"],
+      host_activities_webhook: changedHook(
+        noHostActivitiesWebhook,
+        old.webhook_settings.host_activities_webhook,
+        change.webhook_settings?.host_activities_webhook,
+      ),
     },
     integrations: mergedValues(old.integrations, change.integrations) as TeamIntegrations,
     mdm: completeOsSettings(mergedValues(old.mdm, mdm) as TeamMdm, mdm, old.mdm),
@@ -109,10 +115,12 @@ export async function checkChange(
     });
 }
 
-function changedHostStatus(
-  before: HostStatusWebhook | null,
-  change: Partial<HostStatusWebhook> | null | undefined,
-): HostStatusWebhook | null {
+/** A webhook that is null until it is set; null clears it. `defaults` are for its fields that were never set. */
+export function changedHook<Hook>(
+  defaults: Hook,
+  before: Hook | null,
+  change: Partial<Hook> | null | undefined,
+): Hook | null {
   if (change === undefined || change === null) return change === null ? null : before;
-  return mergedValues(before ?? noHostStatusWebhook, change) as HostStatusWebhook;
+  return mergedValues(before ?? defaults, change) as Hook;
 }

@@ -2,6 +2,7 @@ import type {
   AgentOptions,
   FailingPoliciesMail,
   FailingPoliciesWebhook,
+  HostActivitiesWebhook,
   HostStatusWebhook,
   TeamFeatures,
 } from "../../../api/settings/app-config.ts";
@@ -25,6 +26,7 @@ export interface TeamSettings {
     failing_policies_webhook: FailingPoliciesWebhook;
     /** Absent if it was never set. */
     failing_policies_mail?: FailingPoliciesMail;
+    host_activities_webhook?: HostActivitiesWebhook | null;
   };
   /**
    * Absent if the team has none. Tickets use the entries of the global configuration with the same url and project or

@@ -3,6 +3,7 @@ import type { Delivery } from "../../../../api/automations/webhooks.ts";
 /** What deliveries are about. */
 export const eventNames: Readonly<Record<Delivery["event"], string>> = {
   activities: "Activities",
+  host_activities: "Activities of hosts",
   host_status: "Host status",
   failing_policies: "Failing policies",
   vulnerabilities: "Vulnerabilities",
@@ -12,7 +13,13 @@ export const eventNames: Readonly<Record<Delivery["event"], string>> = {
 };
 
 /** The events of which a sample can be sent. */
-export const sampleEvents = ["activities", "host_status", "failing_policies", "vulnerabilities"] as const;
+export const sampleEvents = [
+  "activities",
+  "host_activities",
+  "host_status",
+  "failing_policies",
+  "vulnerabilities",
+] as const;
 
 export const stateNames: Readonly<Record<Delivery["state"], string>> = {
   pending: "pending",

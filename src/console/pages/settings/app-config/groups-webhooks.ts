@@ -19,6 +19,22 @@ export const webhooks: readonly ConfigGroup[] = [
     ],
   },
   {
+    title: "Activities of hosts",
+    fields: [
+      {
+        path: "webhook_settings.host_activities_webhook.enable_host_activities_webhook",
+        label: "Send activities of all hosts",
+        kind: "check",
+        hint: "teams have webhooks of their own: the tab Teams",
+      },
+      {
+        path: "webhook_settings.host_activities_webhook.destination_url",
+        label: "URL for activities of hosts",
+        kind: "url",
+      },
+    ],
+  },
+  {
     title: "Host status",
     fields: [
       {

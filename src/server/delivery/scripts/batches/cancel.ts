@@ -11,7 +11,7 @@ import { may } from "../../../platform/core/security/access.ts";
 import { and, eq, exists, isNull, oneOf } from "../../../platform/store/query.ts";
 import { startTask } from "../../../platform/tasks/queue.ts";
 import type { TaskKind } from "../../../platform/tasks/task.ts";
-import { lockBatch } from "./carry-out.ts";
+import { batchHostIds, lockBatch } from "./carry-out.ts";
 import { batchFor } from "./view.ts";
 
 /** Hosts in one transaction. */
@@ -57,12 +57,18 @@ async function recordCancel(inside: Context, batchId: number): Promise<void> {
   const { store } = inside;
   const batch = await store.scriptBatches.get(batchId);
   if (!batch) return;
-  await recordActivity(inside, "canceled_script_batch", {
-    batch_execution_id: batch.uuid,
-    script_name: batch.script_name,
-    host_count: batch.host_count,
-    canceled_count: await store.scriptBatchHosts.count(and(eq("batch_id", batchId), eq("state", "canceled"))),
-  });
+  const canceled = await batchHostIds(store, and(eq("batch_id", batchId), eq("state", "canceled")));
+  await recordActivity(
+    inside,
+    "canceled_script_batch",
+    {
+      batch_execution_id: batch.uuid,
+      script_name: batch.script_name,
+      host_count: batch.host_count,
+      canceled_count: canceled.length,
+    },
+    { hosts: canceled },
+  );
 }
 
 export async function cancelBatch(ctx: Context, uuid: string): Promise<Record<string, never>> {

@@ -13,7 +13,7 @@ import { byId } from "../../../platform/core/maps.ts";
 import { startedPart } from "../../../platform/core/running.ts";
 import { may } from "../../../platform/core/security/access.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
-import { and, eq, exists, isNull, lte, not, oneOf } from "../../../platform/store/query.ts";
+import { and, eq, exists, isNull, lte, not, oneOf, type Predicate } from "../../../platform/store/query.ts";
 import type { RowOf } from "../../../platform/store/table.ts";
 import { addTask } from "../../../platform/tasks/queue.ts";
 import { contextOf, REQUESTER_GONE } from "../../../platform/tasks/requester.ts";
@@ -139,6 +139,10 @@ async function refusals(
   );
 }
 
+/** The hosts of these rows of runs. */
+export const batchHostIds = async (store: ServerTx, where: Predicate): Promise<number[]> =>
+  (await store.scriptBatchHosts.pick(["host_id"], { where })).map(({ host_id }) => host_id);
+
 /** Starts runs whose time has come, in the name of those who have asked for them. */
 async function startDue(ctx: Context): Promise<void> {
   const due = and(eq("status", "scheduled"), lte("not_before", ctx.clock.iso()));
@@ -157,7 +161,9 @@ async function startDue(ctx: Context): Promise<void> {
       const inside = within(requester, store);
       const { script_name, uuid, host_count, team_id } = batch;
       const details = { script_name, batch_execution_id: uuid, host_count, team_id };
-      await recordActivity(inside, "ran_script_batch", details);
+      await recordActivity(inside, "ran_script_batch", details, {
+        hosts: await batchHostIds(store, eq("batch_id", batch.id)),
+      });
       await addTask(inside, scriptBatchTask, { payload: { uuid }, total: host_count });
     });
   }

@@ -62,10 +62,11 @@ export async function createBatch(ctx: Context, input: ScriptBatchRun): Promise<
         })),
       );
     const { team_id, name: script_name } = script;
+    const hosts = targets.map((target) => target.id);
     const details = { script_name, batch_execution_id: uuid, host_count: targets.length, team_id };
     await (isLater
-      ? recordActivity(inside, "scheduled_script_batch", { ...details, not_before: at })
-      : recordActivity(inside, "ran_script_batch", details));
+      ? recordActivity(inside, "scheduled_script_batch", { ...details, not_before: at }, { hosts })
+      : recordActivity(inside, "ran_script_batch", details, { hosts }));
   };
   if (isLater) await ctx.store.tx(create);
   else await startTask(ctx, scriptBatchTask, { payload: { uuid }, total: targets.length }, TIME_LIMIT, create);

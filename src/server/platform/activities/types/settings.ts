@@ -32,9 +32,10 @@ export interface SettingsActivities {
   edited_config: { sections: readonly string[]; changes: readonly ConfigChange[] };
   /** A change of a team's settings, with the changed fields. */
   edited_team: { team_id: number; team_name: string; changes: readonly ConfigChange[] };
-  enabled_activity_automations: { webhook_url: string };
-  edited_activity_automations: { webhook_url: string };
-  disabled_activity_automations: Nothing;
+  /** With a team: the webhook for activities of its hosts, or of all hosts if the team's id is null. */
+  enabled_activity_automations: { webhook_url: string } & Partial<TeamDetails>;
+  edited_activity_automations: { webhook_url: string } & Partial<TeamDetails>;
+  disabled_activity_automations: Partial<TeamDetails>;
   enabled_gitops_mode: Nothing;
   disabled_gitops_mode: Nothing;
   /** What people may change by hand in GitOps mode; not among the documented types. */

@@ -1,6 +1,7 @@
 import { isEmail, NOT_AN_EMAIL } from "../../../../api/fields.ts";
 import {
   type FailingPoliciesMail,
+  type HostActivitiesWebhook,
   type SmtpSettings,
   type WebhookSettings,
   WebhookSettings as WebhookSettingsSchema,
@@ -30,6 +31,10 @@ export const noHostStatusWebhook = {
   destination_url: "",
   host_percentage: 0,
   days_count: 0,
+};
+export const noHostActivitiesWebhook: HostActivitiesWebhook = {
+  enable_host_activities_webhook: false,
+  destination_url: "",
 };
 
 /** A webhook that is enabled needs a destination. */
@@ -76,6 +81,9 @@ export function hostStatusProblems(hook: WebhookSettings["host_status_webhook"])
   return errors;
 }
 
+export const hostActivitiesProblems = (hook: HostActivitiesWebhook): FieldError[] =>
+  destinationProblem(hook.destination_url, hook.enable_host_activities_webhook);
+
 export const webhookSettings = section({
   name: "webhook_settings",
   schema: WebhookSettingsSchema,
@@ -86,10 +94,11 @@ export const webhookSettings = section({
     failing_policies_mail: noFailingPoliciesMail,
     vulnerabilities_webhook: { enable_vulnerabilities_webhook: false, destination_url: "", host_batch_size: 0 },
     activities_webhook: { enable_activities_webhook: false, destination_url: "" },
+    host_activities_webhook: noHostActivitiesWebhook,
   },
   outbound: ["*.destination_url"],
   check({ interval, host_status_webhook, failing_policies_webhook, failing_policies_mail, ...others }) {
-    const { vulnerabilities_webhook, activities_webhook } = others;
+    const { vulnerabilities_webhook, activities_webhook, host_activities_webhook } = others;
     const vulnerabilities = vulnerabilities_webhook.enable_vulnerabilities_webhook;
     const activities = activities_webhook.enable_activities_webhook;
     return [
@@ -99,6 +108,7 @@ export const webhookSettings = section({
       ...under("failing_policies_mail", failingPoliciesMailProblems(failing_policies_mail)),
       ...under("vulnerabilities_webhook", destinationProblem(vulnerabilities_webhook.destination_url, vulnerabilities)),
       ...under("activities_webhook", destinationProblem(activities_webhook.destination_url, activities)),
+      ...under("host_activities_webhook", hostActivitiesProblems(host_activities_webhook)),
     ];
   },
 });

@@ -1,7 +1,7 @@
 // The settings of teams and of hosts without a team.
 
 import { z } from "zod";
-import { FailingPoliciesMail, FailingPoliciesWebhook } from "../../../../../api/settings/app-config.ts";
+import { FailingPoliciesWebhook } from "../../../../../api/settings/app-config.ts";
 import { TeamIntegrations, TeamWebhooks } from "../../../../../api/settings/teams.ts";
 import { isRecord } from "../../../../../text/record.ts";
 import { merge } from "../../../../settings/app-config/merge.ts";
@@ -10,6 +10,7 @@ import { noHostExpiry } from "../../../../settings/app-config/sections/rules.ts"
 import {
   noFailingPoliciesMail,
   noFailingPoliciesWebhook,
+  noHostActivitiesWebhook,
   noHostStatusWebhook,
 } from "../../../../settings/app-config/sections/webhooks.ts";
 import { noIntegrations, noMdm } from "../../../../settings/teams/defaults.ts";
@@ -24,7 +25,7 @@ const SettingsValue = WholeTeam.extend({
 });
 export type SettingsValue = z.output<typeof SettingsValue>;
 const NoTeamValue = z.object({
-  webhook_settings: z.object({ failing_policies_webhook: Failing, failing_policies_mail: FailingPoliciesMail }),
+  webhook_settings: TeamWebhooks.omit({ host_status_webhook: true }).extend({ failing_policies_webhook: Failing }),
   integrations: TeamIntegrations.pick({ ticketing_a: true, ticketing_b: true }),
 });
 export type NoTeamValue = z.output<typeof NoTeamValue>;
@@ -38,12 +39,17 @@ export const teamSettingsDefaults: SettingsValue = {
     host_status_webhook: null,
     failing_policies_webhook: noFailing,
     failing_policies_mail: noFailingPoliciesMail,
+    host_activities_webhook: null,
   },
   integrations: noIntegrations,
   mdm: noMdm,
 };
 export const noTeamDefaults: NoTeamValue = {
-  webhook_settings: { failing_policies_webhook: noFailing, failing_policies_mail: noFailingPoliciesMail },
+  webhook_settings: {
+    failing_policies_webhook: noFailing,
+    failing_policies_mail: noFailingPoliciesMail,
+    host_activities_webhook: null,
+  },
   integrations: { ticketing_a: [], ticketing_b: [] },
 };
 
@@ -66,12 +72,18 @@ export interface DesiredSettings extends DesiredValue {
   readonly value: SettingsValue;
 }
 
+/** Webhooks that are null by default. One that is given gets these values for fields that are left out. */
+const unsetHooks = { host_status_webhook: noHostStatusWebhook, host_activities_webhook: noHostActivitiesWebhook };
+
+function withHooks<Settings extends { webhook_settings: object }>(base: Settings, value: unknown): Settings {
+  const hooks = isRecord(value) && isRecord(value.webhook_settings) ? value.webhook_settings : {};
+  const whole = Object.entries(unsetHooks).filter(([name]) => isRecord(hooks[name]));
+  return { ...base, webhook_settings: { ...base.webhook_settings, ...Object.fromEntries(whole) } };
+}
+
 /** Strict about keys. Fields that are left out get their defaults. */
 export function readTeamSettings({ value }: RequestedChange): DesiredSettings {
-  const hooks = isRecord(value) ? value.webhook_settings : undefined;
-  const status = isRecord(hooks) && isRecord(hooks.host_status_webhook) ? noHostStatusWebhook : null;
-  const { webhook_settings } = teamSettingsDefaults;
-  const base = { ...teamSettingsDefaults, webhook_settings: { ...webhook_settings, host_status_webhook: status } };
+  const base = withHooks(teamSettingsDefaults, value);
   return { value: merge(SettingsValue, base, value, "value") as SettingsValue };
 }
 
@@ -80,5 +92,5 @@ export interface DesiredNoTeam extends DesiredValue {
 }
 
 export const readNoTeamSettings = ({ value }: RequestedChange): DesiredNoTeam => ({
-  value: merge(NoTeamValue, noTeamDefaults, value, "value") as NoTeamValue,
+  value: merge(NoTeamValue, withHooks(noTeamDefaults, value), value, "value") as NoTeamValue,
 });

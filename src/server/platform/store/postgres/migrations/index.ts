@@ -8,6 +8,7 @@ import { migration as m0006 } from "./0006-teams-and-texts-of-activities.ts";
 import { migration as m0007 } from "./0007-plans.ts";
 import { migration as m0008 } from "./0008-policy-runs.ts";
 import { migration as m0009 } from "./0009-history.ts";
+import { migration as m0010 } from "./0010-host-requests-of-activities.ts";
 import type { Migration } from "./migration.ts";
 
-export const migrations: readonly Migration[] = [m0001, m0002, m0003, m0004, m0005, m0006, m0007, m0008, m0009];
+export const migrations: readonly Migration[] = [m0001, m0002, m0003, m0004, m0005, m0006, m0007, m0008, m0009, m0010];
