@@ -27,7 +27,7 @@ async function ok<T>(response: Promise<Response>): Promise<T> {
 const fieldOf = async (response: Promise<Response>) => {
   const reply = await response;
   const { errors } = await errorOf(reply);
-  return [reply.status, errors[0]!.name];
+  return [reply.status, errors![0]!.name];
 };
 
 describe.each(bothEngines)("webhooks of host activities on %s", (engine) => {
