@@ -12,7 +12,7 @@ export interface HostActivitiesRequest {
   readonly url: string;
   /** The team that has the webhook: 0 stands for hosts without a team, null for all hosts. */
   readonly team_id: number | null;
-  /** Those of its hosts that an entry about several hosts concerns; null for an entry about one host. */
+  /** The hosts of this webhook that an entry about several hosts concerns; null for an entry about one host. */
   readonly host_ids: readonly number[] | null;
 }
 
