@@ -162,4 +162,47 @@ describe.skipIf(chromium === null)("plans in the console", () => {
     await page.getByRole("table", { name: table, exact: true }).waitFor();
     return rowsOf(page, table);
   };
+
+  it("show what settings and teams change before they are saved, without secrets", async () => {
+    browser.app.clock.advance(120_000);
+    const { app: t } = browser;
+    const page = await browser.open("/settings/mail");
+    const main = page.getByRole("main");
+    await main.getByRole("textbox", { name: "Sender address" }).fill("svc@example.com");
+    await main.getByLabel("Password").fill("a-secret-of-mail-4711");
+    await main.getByRole("button", { name: "Plan" }).click();
+    const mail = page.getByRole("dialog", { name: "Plan: Mail" });
+    const fields = mail.getByRole("table", { name: 'Fields of config "smtp_settings"' });
+    await fields.getByText("svc@example.com").waitFor();
+    await fields.getByText("(another secret)").waitFor();
+    expect(await mail.textContent()).not.toContain("4711");
+    await mail.getByRole("button", { name: "Apply" }).click();
+    await page.getByText("The plan for Mail is applied.").waitFor();
+    const { smtp_settings } = (await (await t.get("/config")).json()) as { smtp_settings: Record<string, unknown> };
+    expect(smtp_settings).toMatchObject({ sender_address: "svc@example.com", password: "********" });
+    const { plans } = (await (await t.get("/plans?state=applied")).json()) as { plans: { id: number }[] };
+    for (const { id } of plans) expect(await (await t.get(`/plans/${id}`)).text()).not.toContain("4711");
+
+    await page.goto(`${browser.url}/settings/teams`);
+    await page.getByRole("button", { name: "Create team" }).click();
+    const form = page.getByRole("dialog", { name: "Create team" });
+    await form.getByRole("textbox", { name: "Name" }).fill("Office");
+    await form.getByRole("button", { name: "Plan" }).click();
+    const created = page.getByRole("dialog", { name: "Plan: Office" });
+    await created.getByRole("heading", { name: 'Create team "Office"' }).waitFor();
+    await created.getByRole("button", { name: "Apply" }).click();
+    await page.getByRole("button", { name: "Delete: Office" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Plan" }).click();
+    await created.getByRole("heading", { name: 'Delete team "Office"' }).waitFor();
+    await created.getByRole("button", { name: "Apply" }).click();
+    await page.getByRole("button", { name: "Delete: Office" }).waitFor({ state: "detached" });
+    expect(await t.store.teams.first({ where: { op: "eq", column: "name", value: "Office" } })).toBeNull();
+
+    // Names are not planned: to a plan, an object with another name is another object.
+    await page.getByRole("button", { name: "Edit: Sales" }).click();
+    const edit = page.getByRole("dialog", { name: "Edit Sales" });
+    await edit.getByRole("textbox", { name: "Name" }).fill("Selling");
+    await edit.getByRole("button", { name: "Plan" }).click();
+    await edit.getByText("A plan cannot give another name.").waitFor();
+  });
 });

@@ -61,7 +61,11 @@ const form = (name: string, trial: object, buttons: SectionRule["buttons"] = {})
   name,
   reads: [appConfigApi.get],
   settings: Object.keys(trial),
-  buttons: { Save: { endpoint: appConfigApi.modify, trial }, ...buttons },
+  buttons: {
+    Save: { endpoint: appConfigApi.modify, trial },
+    Plan: { endpoint: appConfigApi.modify, trial },
+    ...buttons,
+  },
 });
 
 /** By the ids of the sections, in their order. */

@@ -1,14 +1,17 @@
 import { lazy, type ReactElement, Suspense, useState } from "react";
-import type { PlanChange } from "../../../api/edge/plans.ts";
+import type { CreatePlan, PlanChange } from "../../../api/edge/plans.ts";
 import { session } from "../../session.ts";
 
 const PlanDialog = lazy(() => import("./plan-dialog.tsx"));
+
+/** Changes, with the secret texts to which their values refer. */
+export type PlanRequest = Pick<CreatePlan, "changes" | "secrets">;
 
 interface PlanButtonProps {
   /** What is planned: "Up". */
   readonly name: string;
   /** The change as it stands in the form, or why it cannot be planned. */
-  readonly change: () => PlanChange | string;
+  readonly change: () => PlanChange | PlanRequest | string;
   readonly onApplied: () => void;
   /** Closes the form after its changes were saved for later. */
   readonly onKept: () => void;
@@ -16,12 +19,13 @@ interface PlanButtonProps {
 
 /** The button of a form that shows which hosts its changes affect, before they are saved. */
 export function PlanButton({ name, change, onApplied, onKept }: PlanButtonProps): ReactElement {
-  const [changes, setChanges] = useState<readonly PlanChange[] | null>(null);
+  const [planRequest, setRequest] = useState<PlanRequest | null>(null);
   const [reason, setReason] = useState<string | null>(null);
   const open = () => {
     const planned = change();
     setReason(typeof planned === "string" ? planned : null);
-    setChanges(typeof planned === "string" ? null : [planned]);
+    if (typeof planned === "string") setRequest(null);
+    else setRequest("changes" in planned ? planned : { changes: [planned] });
   };
   return (
     <>
@@ -33,14 +37,14 @@ export function PlanButton({ name, change, onApplied, onKept }: PlanButtonProps)
       <button type="button" className="plain" aria-haspopup="dialog" onClick={open}>
         Plan
       </button>
-      {changes !== null && (
+      {planRequest !== null && (
         <Suspense fallback={null}>
           <PlanDialog
             name={name}
-            changes={changes}
+            planRequest={planRequest}
             onApplied={onApplied}
             onKept={onKept}
-            onClose={() => setChanges(null)}
+            onClose={() => setRequest(null)}
           />
         </Suspense>
       )}

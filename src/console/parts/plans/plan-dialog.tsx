@@ -1,17 +1,18 @@
 import { type ReactElement, useEffect, useState } from "react";
-import { type Plan, type PlanChange, plansApi } from "../../../api/edge/plans.ts";
+import { type Plan, plansApi } from "../../../api/edge/plans.ts";
 import { client, request, useOutdate, useRead } from "../../api.ts";
 import { notifyDone } from "../../frame/notices.tsx";
 import { session } from "../../session.ts";
 import { Dialog } from "../dialog.tsx";
 import { ErrorMessage } from "../error-message.tsx";
+import type { PlanRequest } from "./plan-button.tsx";
 import { PlanChanges } from "./plan-changes.tsx";
 import { PlanFile } from "./plan-file.tsx";
 
 export interface PlanDialogProps {
   /** What is planned: "Up". */
   readonly name: string;
-  readonly changes: readonly PlanChange[];
+  readonly planRequest: PlanRequest;
   /** After all changes were made. */
   readonly onApplied: () => void;
   /** After the plan was kept for later. */
@@ -20,7 +21,7 @@ export interface PlanDialogProps {
 }
 
 /** What a change would do, before it is made: the hosts, and the fields that differ. Nothing is stored until a button says so. */
-export default function PlanDialog({ name, changes, onApplied, onKept, onClose }: PlanDialogProps): ReactElement {
+export default function PlanDialog({ name, planRequest, onApplied, onKept, onClose }: PlanDialogProps): ReactElement {
   const [plan, setPlan] = useState<Plan | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
@@ -29,14 +30,14 @@ export default function PlanDialog({ name, changes, onApplied, onKept, onClose }
   const outdate = useOutdate();
   useEffect(() => {
     let isCurrent = true;
-    request(() => client.call(plansApi.create, { body: { changes: [...changes] } }, { dryRun: true })).then(
+    request(() => client.call(plansApi.create, { body: planRequest }, { dryRun: true })).then(
       (reply) => isCurrent && setPlan(reply.plan),
       (thrown: unknown) => isCurrent && setError(thrown),
     );
     return () => {
       isCurrent = false;
     };
-  }, [changes]);
+  }, [planRequest]);
   const sending = async (work: () => Promise<void>) => {
     if (isSending) return;
     setSending(true);
@@ -49,7 +50,7 @@ export default function PlanDialog({ name, changes, onApplied, onKept, onClose }
     }
   };
   const create = (body: { readonly name?: string; readonly extends?: number }) =>
-    client.call(plansApi.create, { body: { ...body, changes: [...changes] } });
+    client.call(plansApi.create, { body: { ...body, ...planRequest } });
   const keep = () =>
     sending(async () => {
       const reply = await create(extended === "" ? { name } : { extends: Number(extended) });

@@ -4,6 +4,7 @@ import { useRead } from "../../../api.ts";
 import { Read } from "../../../parts/loading/read.tsx";
 import { may } from "../../../session.ts";
 import { changeConfig, configCommand } from "./change-config.ts";
+import { planOfConfig } from "./config-plan.ts";
 import { shownGroups } from "./fields.ts";
 import { type ConfigPartId, configGroups } from "./groups.ts";
 import { type FormExtra, SettingsForm } from "./settings-form.tsx";
@@ -32,6 +33,7 @@ export function ConfigPart({ id, name, extra }: ConfigPartProps): ReactElement {
             mayChange={may("config:write", null)}
             send={changeConfig}
             commandOf={configCommand}
+            planOf={planOfConfig}
             endpoints={[appConfigApi.get]}
             {...(extra === undefined ? {} : { extra })}
           />

@@ -2,9 +2,11 @@ import { type ReactElement, type ReactNode, useState } from "react";
 import type { AnyEndpoint } from "../../../../api/endpoint.ts";
 import { useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
+import { errorTexts } from "../../../parts/error-texts.ts";
 import { Facts } from "../../../parts/facts.tsx";
 import { Form } from "../../../parts/form/form.tsx";
 import { type FormValues, useForm } from "../../../parts/form/use-form.ts";
+import { PlanButton, type PlanRequest } from "../../../parts/plans/plan-button.tsx";
 import { ConfigControl } from "./config-control.tsx";
 import { changesOf, fieldValue, shownValue, valueAt } from "./fields.ts";
 import { SaveDialog } from "./save-dialog.tsx";
@@ -22,6 +24,8 @@ interface SettingsFormProps {
   readonly send: (changes: readonly SettingChange[], options: { readonly dryRun?: boolean }) => Promise<unknown>;
   /** The same in a terminal. */
   readonly commandOf: (changes: readonly SettingChange[]) => string;
+  /** The changes as a plan has them, or why they cannot be planned. Absent: these settings are not planned. */
+  readonly planOf?: (changes: readonly SettingChange[]) => PlanRequest | string;
   /** What the change does, as far as it needs to be said. */
   readonly effectOf?: (changes: readonly SettingChange[]) => string | null;
   /** Where the settings are read from. */
@@ -38,7 +42,7 @@ export function SettingsForm(props: SettingsFormProps): ReactElement {
 
 /** The server checks the form first; then a dialog shows what changes, and saves only that. */
 function OpenForm(props: SettingsFormProps & { readonly onSaved: () => void }): ReactElement {
-  const { name, groups, settings, send, commandOf, effectOf, endpoints, extra, onSaved } = props;
+  const { name, groups, settings, send, commandOf, planOf, effectOf, endpoints, extra, onSaved } = props;
   const outdate = useOutdate();
   const fields = groups.flatMap((group) => group.fields);
   // What others change meanwhile does not change the form: only what the user has changed is sent.
@@ -60,7 +64,20 @@ function OpenForm(props: SettingsFormProps & { readonly onSaved: () => void }): 
   });
   return (
     <div className="config-form">
-      <Form form={form} submit="Save">
+      <Form
+        form={form}
+        submit="Save"
+        beside={
+          planOf !== undefined && (
+            <PlanButton
+              name={name}
+              change={() => planFor(() => planOf(changesOf(fields, initial, form.values)))}
+              onApplied={() => void outdate(...endpoints).then(onSaved)}
+              onKept={onSaved}
+            />
+          )
+        }
+      >
         {groups.map((group) => (
           <fieldset key={group.title} className="card">
             <legend className={group.title === "" ? "hidden" : undefined}>{group.title || name}</legend>
@@ -87,6 +104,15 @@ function OpenForm(props: SettingsFormProps & { readonly onSaved: () => void }): 
       )}
     </div>
   );
+}
+
+/** What is no JSON cannot be planned. */
+function planFor(plan: () => PlanRequest | string): PlanRequest | string {
+  try {
+    return plan();
+  } catch (error) {
+    return errorTexts(error).join("; ");
+  }
 }
 
 const SettingsFacts = ({ groups, settings }: SettingsFormProps): ReactElement => (

@@ -4,8 +4,10 @@ import { client, useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { counted } from "../../../parts/counted.ts";
+import { PlanButton } from "../../../parts/plans/plan-button.tsx";
 import { session } from "../../../session.ts";
 import { useTeamId, useUrl } from "../../../url.ts";
+import { planOfTeamDeletion } from "./team-plan.ts";
 
 interface DeleteTeamDialogProps {
   readonly team: Team;
@@ -19,6 +21,9 @@ export function DeleteTeamDialog({ team, onClose }: DeleteTeamDialogProps): Reac
   const remove = async () => {
     await client.call(teamsApi.delete, { params: { id: String(team.id) } });
     notifyDone(`The team ${team.name} is deleted.`);
+    await removed();
+  };
+  const removed = async () => {
     if (selectedId === team.id) url.set({ team_id: null }, { replace: true });
     await Promise.all([outdate(teamsApi.list), session.renew()]);
   };
@@ -34,6 +39,12 @@ export function DeleteTeamDialog({ team, onClose }: DeleteTeamDialogProps): Reac
         {counted(team.host_count, "host")} of the team will have no team, and {counted(team.user_count, "user")} lose
         their role on it. Its policies, queries, profiles, scripts and software are deleted. This cannot be undone.
       </p>
+      <PlanButton
+        name={team.name}
+        change={() => planOfTeamDeletion(team.name)}
+        onApplied={() => void removed().then(() => onClose())}
+        onKept={onClose}
+      />
     </ConfirmDialog>
   );
 }
