@@ -5,6 +5,7 @@ import { isPremium, maySomewhere, session } from "../../../session.ts";
 import { useTeamId } from "../../../url.ts";
 import { ActivityCard } from "./activity-card.tsx";
 import { ApprovalsCard } from "./approvals-card.tsx";
+import { CriticalHistoryCard, OnlineHistoryCard } from "./charts-cards.tsx";
 import { HostsCard } from "./hosts-card.tsx";
 import { ManagementCard, ProfilesCard } from "./management-cards.tsx";
 import { PoliciesCard } from "./policies-card.tsx";
@@ -24,10 +25,12 @@ export default function DashboardPage(): ReactElement {
       )}
       <div className="columns">
         {seesHosts && <HostsCard />}
+        {seesHosts && <OnlineHistoryCard />}
         {isPremium() && <ApprovalsCard />}
         {maySomewhere("policies:list") && <PoliciesCard />}
         {maySomewhere("mdm:read") && <ManagementCard />}
         {hasTeam && maySomewhere("mdm:read") && <ProfilesCard />}
+        {seesHosts && isPremium() && <CriticalHistoryCard />}
         {maySomewhere("software:list") && <VulnerabilitiesCard />}
         {maySomewhere("software:list") && <OsVersionsCard />}
       </div>

@@ -6,6 +6,7 @@ import { Facts } from "../../../parts/facts.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { AccessCard } from "./access-card.tsx";
 import { DiskKey } from "./disk-key.tsx";
+import { OnlineCard } from "./online-card.tsx";
 
 export function DetailsTab({ host }: { readonly host: Host }): ReactElement {
   return (
@@ -23,6 +24,7 @@ export function DetailsTab({ host }: { readonly host: Host }): ReactElement {
         <Facts facts={managementFacts(host)} />
         <DiskKey host={host} />
       </section>
+      <OnlineCard hostId={host.id} />
       <AccessCard host={host} />
     </div>
   );

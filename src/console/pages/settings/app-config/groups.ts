@@ -121,6 +121,25 @@ const agents: readonly ConfigGroup[] = [
         kind: "json",
         hint: "SQL by name, whose rows are stored with each host; null: none",
       },
+      {
+        path: "features.historical_data.uptime",
+        label: "Which hosts were online is recorded for charts",
+        kind: "check",
+        hint: "turning it off deletes what was recorded",
+      },
+      {
+        path: "features.historical_data.vulnerabilities",
+        label: "Which hosts were vulnerable is recorded for charts",
+        kind: "check",
+        hint: "turning it off deletes what was recorded",
+      },
+      {
+        path: "features.vulnerability_exposure_historical_reporting",
+        label: "What charts of vulnerabilities count",
+        kind: "json",
+        hint: "unless a request says otherwise; EPSS in percent; null: no limit",
+        isPremium: true,
+      },
     ],
   },
 ];
