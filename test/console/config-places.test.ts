@@ -13,8 +13,16 @@ import { noMacosSetup } from "../../src/server/settings/app-config/sections/mdm-
 const CONTROLS = "the page Controls has it, for teams and for hosts without a team";
 const RETURNED = "the server returns it, and nobody can set it";
 const NOTHING = "it has no effect";
+const CHART = "defaults of charts, which svc config set and files set";
 
 const elsewhere: Readonly<Record<string, string>> = {
+  "features.vulnerability_exposure_historical_reporting.software_filters": CHART,
+  "features.vulnerability_exposure_historical_reporting.cvss_min": CHART,
+  "features.vulnerability_exposure_historical_reporting.cvss_max": CHART,
+  "features.vulnerability_exposure_historical_reporting.epss_min": CHART,
+  "features.vulnerability_exposure_historical_reporting.epss_max": CHART,
+  "features.vulnerability_exposure_historical_reporting.has_known_exploit": CHART,
+  "features.vulnerability_exposure_historical_reporting.exclude_vulnerabilities": CHART,
   "server_settings.enable_analytics": NOTHING,
   "vulnerability_settings.databases_path": NOTHING,
   "smtp_settings.configured": RETURNED,

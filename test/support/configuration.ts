@@ -118,7 +118,12 @@ export function everything(hosts: readonly (string | number)[]): {
 } {
   const settings = {
     host_expiry_settings: { host_expiry_enabled: true, host_expiry_window: 40 },
-    features: { enable_host_users: false, enable_software_inventory: true, additional_queries: { up: "SELECT 1" } },
+    features: {
+      enable_host_users: false,
+      enable_software_inventory: true,
+      additional_queries: { up: "SELECT 1" },
+      historical_data: { uptime: true, vulnerabilities: true },
+    },
     webhook_settings: {
       host_status_webhook: {
         enable_host_status_webhook: true,

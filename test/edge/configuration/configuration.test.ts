@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { ConfigurationState, StateThing, ThingChange, ThingKey } from "../../../src/api/edge/configuration.ts";
 import { gt } from "../../../src/server/platform/store/query.ts";
+import { sections } from "../../../src/server/settings/app-config/sections.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import {
   applied,
@@ -214,6 +215,7 @@ describe.each(rulesEngines)("configuration on %s", (engine) => {
     // Omitted fields of a section are reset to their defaults, because values are complete.
     await applied(t, { changes: [change("update", "config", "features", { additional_queries: { a: "SELECT 1" } })] });
     expect(thingValue(await stateOf(t), "config", "features")).toEqual({
+      ...sections.features.defaults,
       enable_host_users: true,
       enable_software_inventory: true,
       additional_queries: { a: "SELECT 1" },

@@ -133,13 +133,6 @@ const agents: readonly ConfigGroup[] = [
         kind: "check",
         hint: "turning it off deletes what was recorded",
       },
-      {
-        path: "features.vulnerability_exposure_historical_reporting",
-        label: "What charts of vulnerabilities count",
-        kind: "json",
-        hint: "unless a request says otherwise; EPSS in percent; null: no limit",
-        isPremium: true,
-      },
     ],
   },
 ];
