@@ -7,6 +7,9 @@ import { teamFlag } from "../cli/flags.ts";
 import { queryFlags, queryOf } from "../cli/query-flags.ts";
 import { blocks, figuresOf } from "../cli/topics/charts.ts";
 
+/** For terminals that do not say how wide they are. */
+const MIN_WIDTH = 40;
+
 export default class Charts extends ClientCommand {
   static override summary = "Show numbers of hosts over time.";
   static override description = [
@@ -50,7 +53,7 @@ export default class Charts extends ClientCommand {
     if (!isDrawn) return this.printList(chart.data, { columns: ["timestamp", "value"] });
     const values = chart.data.map(({ value }) => value);
     this.log(`${chart.metric}, ${chart.days} ${chart.days === 1 ? "day" : "days"}, ${chart.resolution}`);
-    this.log(blocks(values, this.io.columns));
+    this.log(blocks(values, Math.max(MIN_WIDTH, this.io.columns)));
     this.log(figuresOf(chart.data, chart.total_hosts));
   }
 }
