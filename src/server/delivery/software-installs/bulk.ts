@@ -1,7 +1,7 @@
 // Installs and uninstalls a title on many hosts: on each of them what its team offers.
 import type { BulkOutcome } from "../../../api/inventory/bulk-actions.ts";
 import { lockOperations } from "../../hosts/operations/queue.ts";
-import type { SetAction } from "../../inventory/bulk-actions/action.ts";
+import type { BulkAction } from "../../inventory/bulk-actions/action.ts";
 import { actOnHosts, bulkTask } from "../../inventory/bulk-actions/run.ts";
 import type { Choice } from "../../inventory/host-list/chosen.ts";
 import type { Context } from "../../platform/core/context.ts";
@@ -17,7 +17,7 @@ interface TitleOption {
 const uuidsOf = (started: ReadonlyMap<number, StartedRun>): ReadonlyMap<number, string> =>
   new Map([...started].map(([id, { uuid }]) => [id, uuid]));
 
-const install: SetAction<TitleOption> = {
+const install: BulkAction<TitleOption> = {
   name: "install_software",
   permission,
   lock: lockOperations,
@@ -25,7 +25,7 @@ const install: SetAction<TitleOption> = {
   onHosts: async (inside, hosts, { titleId }) => uuidsOf(await installOn(inside, hosts, { titleId })),
 };
 
-const uninstall: SetAction<TitleOption> = {
+const uninstall: BulkAction<TitleOption> = {
   name: "uninstall_software",
   permission,
   lock: lockOperations,

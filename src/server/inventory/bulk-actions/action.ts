@@ -7,16 +7,13 @@ import { byId } from "../../platform/core/maps.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
 import { oneOf } from "../../platform/store/query.ts";
 
-interface NamedAction {
+/** An action that hosts get together: its queries are as many for a thousand hosts as for one. */
+export interface BulkAction<O> {
   /** The kind of the task, which users see. */
   readonly name: string;
   readonly permission: Action;
   /** Takes the locks that it needs for the hosts, before anything else of a transaction. */
   lock(store: ServerTx, hostIds: readonly number[]): Promise<void>;
-}
-
-/** An action that hosts get together: its queries are as many for a thousand hosts as for one. */
-export interface SetAction<O> extends NamedAction {
   /** Why it cannot be done on some of the hosts, by their ids. It writes nothing: it is all that a dry run does. */
   refusals(ctx: Context, hosts: readonly HostRow[], options: O): Promise<ReadonlyMap<number, ApiError>>;
   /**
@@ -25,19 +22,6 @@ export interface SetAction<O> extends NamedAction {
    */
   onHosts(inside: Context, hosts: readonly HostRow[], options: O): Promise<ReadonlyMap<number, string>>;
 }
-
-/** An action that is done on one host after the other. */
-export interface SingleAction<O> extends NamedAction {
-  /**
-   * What the endpoint for a single host does. An `ApiError` below 500 skips the host for this reason. Returns the
-   * id of what it has queued, or an empty text.
-   */
-  onHost(ctx: Context, hostId: number, options: O): Promise<string>;
-}
-
-export type BulkAction<O> = SetAction<O> | SingleAction<O>;
-
-export const isSetAction = <O>(action: BulkAction<O>): action is SetAction<O> => "onHosts" in action;
 
 /** Whether the error is about the host, which is then skipped, and not about the server. */
 export const isRefusal = (error: unknown): error is ApiError => error instanceof ApiError && error.status < 500;
@@ -52,7 +36,7 @@ export interface JudgedHosts {
 /** Which of the hosts the action can be done on. Those that are gone, or not the caller's any more, are refused. */
 export async function judge<O>(
   ctx: Context,
-  action: SetAction<O>,
+  action: BulkAction<O>,
   ids: readonly number[],
   options: O,
 ): Promise<JudgedHosts> {

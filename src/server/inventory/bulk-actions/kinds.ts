@@ -6,14 +6,14 @@ import { LABELS_LOCK } from "../../hosts/labels/write.ts";
 import { lockOperations } from "../../hosts/operations/queue.ts";
 import type { ApiError } from "../../platform/core/errors.ts";
 import { refetchHosts } from "../host-details/service.ts";
-import { isRefusal, type SetAction } from "./action.ts";
+import { type BulkAction, isRefusal } from "./action.ts";
 import { bulkTask } from "./run.ts";
 
 type NoOptions = Record<string, never>;
 
 const nothingQueued: ReadonlyMap<number, string> = new Map();
 
-const refetch: SetAction<NoOptions> = {
+const refetch: BulkAction<NoOptions> = {
   name: "refetch_hosts",
   permission: "hosts:refetch",
   lock: lockOperations,
@@ -29,7 +29,7 @@ export interface LabelOptions {
   readonly remove: readonly number[];
 }
 
-const label: SetAction<LabelOptions> = {
+const label: BulkAction<LabelOptions> = {
   name: "label_hosts",
   permission: "hosts:label",
   lock: (store) => store.tx(async () => {}, { lock: LABELS_LOCK }),
@@ -51,7 +51,7 @@ const label: SetAction<LabelOptions> = {
   },
 };
 
-const onHosts = <O extends ActionOptions>(name: string, action: HostAction): SetAction<O> => ({
+const onHosts = <O extends ActionOptions>(name: string, action: HostAction): BulkAction<O> => ({
   name,
   permission: "hosts:lock",
   lock: lockOperations,

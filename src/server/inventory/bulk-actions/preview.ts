@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { BulkOutcome } from "../../../api/inventory/bulk-actions.ts";
 import type { Context } from "../../platform/core/context.ts";
-import { judge, type SetAction } from "./action.ts";
+import { type BulkAction, judge } from "./action.ts";
 import { MAX_REASONS, MAX_SHOWN_HOSTS } from "./outcome.ts";
 import { reasonFor } from "./reasons.ts";
 
@@ -24,7 +24,7 @@ function add(few: FewHosts, id: number, display_name: string): void {
 /** The outcome that the action would have now. `ids` in ascending order. */
 export async function previewOf<O>(
   ctx: Context,
-  action: SetAction<O>,
+  action: BulkAction<O>,
   ids: readonly number[],
   options: O,
 ): Promise<BulkOutcome> {
