@@ -53,13 +53,13 @@ const isCsv = ({ produces, query }: AnyEndpoint): boolean => {
   return produces === "text/csv" || format?.safeParse("csv").success === true;
 };
 
-interface Filled {
+interface FilledServer {
   readonly team: number;
   readonly query: number;
 }
 
 /** The path with which each of them is called, and the end of its rows. */
-const calls: Readonly<Record<string, { path: (ids: Filled) => string; end?: string; column: string }>> = {
+const calls: Readonly<Record<string, { path: (ids: FilledServer) => string; end?: string; column: string }>> = {
   "GET /hosts/report": { path: () => "/hosts/report?format=csv", column: "hostname" },
   "GET /activities/export": { path: () => "/activities/export?format=csv", column: "details" },
   "GET /queries/:id/report/csv": { path: ({ query }) => `/queries/${query}/report/csv`, end: "\n", column: "=column" },
@@ -73,7 +73,7 @@ const calls: Readonly<Record<string, { path: (ids: Filled) => string; end?: stri
   "GET /queries/report": { path: () => "/queries/report", column: "name" },
 };
 
-async function fill(t: TestApp): Promise<Filled> {
+async function fill(t: TestApp): Promise<FilledServer> {
   const team = await makeTeam(t, CELLS[0]);
   const at = { created_at: t.clock.iso(), updated_at: t.clock.iso() };
   const asked = await t.store.queries.insert({ ...at, name: "asked", query: LONG, description: LONG, interval: 60 });

@@ -40,6 +40,8 @@ const kinds: Record<string, Kind> = {
   "host_ids[]": "host",
   host_ids: "host",
   "excluded_host_ids[]": "host",
+  include_host_ids: "host",
+  exclude_host_ids: "host",
   "hosts[]": "host",
   team_id: "team",
   "team_ids[]": "team",
@@ -245,6 +247,7 @@ const bases: Record<string, (world: World, field: string) => Call | Promise<Call
     body: { team_id: own, filters: { team_id: own } },
   }),
   "GET /hosts/report": () => ({ path: "/hosts/report?format=csv&columns=hostname" }),
+  "GET /charts/:metric": () => ({ path: "/charts/uptime" }),
   "GET /labels/:id/hosts": () => ({ path: "/labels/1/hosts" }),
   "POST /labels": () => ({ path: "/labels", body: { name: unique() } }),
   "PATCH /labels/:id": async (world) => {

@@ -25,7 +25,7 @@ export const webhooks: readonly ConfigGroup[] = [
         path: "webhook_settings.host_activities_webhook.enable_host_activities_webhook",
         label: "Send activities of all hosts",
         kind: "check",
-        hint: "teams have webhooks of their own: the tab Teams",
+        hint: "teams can have webhooks of their own: svc teams update TEAM --host-activities-webhook URL",
       },
       {
         path: "webhook_settings.host_activities_webhook.destination_url",
