@@ -157,7 +157,7 @@ const groups: Record<string, Record<string, AnyEndpoint>> = {
   queries: queriesApi,
   schedule: scheduleApi,
   policies: policiesApi,
-  policyRuns: policyRunsApi,
+  "policy-runs": policyRunsApi,
   reports: reportsApi,
   plans: plansApi,
   charts: chartsApi,

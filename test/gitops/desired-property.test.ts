@@ -33,7 +33,10 @@ function anyOf(schema: z.ZodType): Arbitrary<unknown> {
   if (inner instanceof z.ZodString) return text;
   if (inner instanceof z.ZodEnum) return fc.constantFrom(...inner.options);
   if (inner instanceof z.ZodBoolean) return fc.boolean();
-  if (inner instanceof z.ZodNumber) return fc.integer({ min: 1, max: 100 });
+  if (inner instanceof z.ZodNumber) {
+    const { minValue, maxValue } = inner;
+    return fc.integer({ min: Math.max(1, minValue ?? 1), max: Math.min(100, maxValue ?? 100) });
+  }
   throw new Error(`no values of ${inner.def.type}`);
 }
 
@@ -46,6 +49,15 @@ const kept: Readonly<Record<string, (value: Value) => Value>> = {
   conditional_access: trim,
   // Exceptions are never in files.
   gitops: ({ exceptions: _, ...value }) => ({ ...value, repository_url: "https://git" }),
+  features: (value) => ({
+    ...value,
+    vulnerability_exposure_historical_reporting: {
+      ...(value.vulnerability_exposure_historical_reporting as Value),
+      cvss_max: null,
+      epss_max: null,
+      exclude_vulnerabilities: ["CVE-2026-0001"],
+    },
+  }),
   smtp_settings: (value) => ({ ...value, authentication_type: "none", password: "" }),
   integrations: (value) => ({
     ...value,

@@ -74,6 +74,7 @@ function another(schema: z.ZodType, than: unknown): unknown {
     "standard",
     { key: "value" },
     ["https://idp.example.com/introspect"],
+    ["browsers"],
     [
       {
         url: "https://x",

@@ -54,6 +54,7 @@ describe.each(rulesEngines)("teams on %s", (engine) => {
       },
       webhook_settings: {
         host_status_webhook: null,
+        host_activities_webhook: null,
         failing_policies_webhook: {
           enable_failing_policies_webhook: false,
           destination_url: "",

@@ -214,6 +214,7 @@ export function everything(hosts: readonly (string | number)[]): {
         "team_settings",
         {
           webhook_settings: {
+            host_activities_webhook: null,
             failing_policies_webhook: {
               enable_failing_policies_webhook: true,
               destination_url: "https://hooks.example.com/none",

@@ -408,11 +408,16 @@ const noTeamSettings = ({ a, b }: Tickets): fc.Arbitrary<Json> =>
     .record({
       failing: hook("enable_failing_policies_webhook", batch),
       mail: failingPoliciesMail,
+      activities: fc.oneof(fc.constant(null), hook("enable_host_activities_webhook")),
       trackers: fc.subarray([...a]),
       desks: fc.subarray([...b]),
     })
-    .map(({ failing, mail, trackers, desks }) => ({
-      webhook_settings: { failing_policies_webhook: failing, failing_policies_mail: mail },
+    .map(({ failing, mail, activities, trackers, desks }) => ({
+      webhook_settings: {
+        failing_policies_webhook: failing,
+        failing_policies_mail: mail,
+        host_activities_webhook: activities,
+      },
       integrations: used(trackers, desks),
     }));
 

@@ -64,7 +64,7 @@ export const vulnerabilityParameters = {
 export const ChartQuery = z.object({
   days: QueryInt.refine((days) => days >= 1)
     .default(CHART_DAYS)
-    .meta({ description: `1 to ${MAX_CHART_DAYS}, or to SVC_HISTORY_DAYS if that is more` }),
+    .meta({ description: `1 to ${MAX_CHART_DAYS}, or more if the server keeps more days` }),
   resolution: QueryInt.refine((hours) => hours === 0 || (hours > 0 && HOURS_OF_DAY % hours === 0))
     .default(0)
     .meta({ description: "hours of each point: a divisor of 24; 0: that of the metric" }),

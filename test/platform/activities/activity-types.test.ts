@@ -70,7 +70,6 @@ const own = [
   "disabled_historical_dataset",
   "overrode_gitops_mode",
   "unsubscribed_from_policy_mails",
-  "reset_policy",
 ];
 
 const listed = new Set(readFileSync(join(root, "test/fixtures/activity-types.txt"), "utf8").trim().split("\n"));

@@ -3,13 +3,10 @@ import { useParams } from "wouter";
 import { Page } from "../../frame/page.tsx";
 import { PageLink } from "../../frame/page-link.tsx";
 import { TokensSection } from "../accounts/tokens/tokens-section.tsx";
-import { RolesSection } from "../accounts/users/roles-section.tsx";
 import { UserItem } from "../accounts/users/user-item.tsx";
 import { UsersSection } from "../accounts/users/users-section.tsx";
-import { JobsSection } from "../platform/jobs/jobs-section.tsx";
 import { ConfigSection } from "./app-config/config-section.tsx";
 import { EnrollSecretsSection } from "./enroll-secrets/enroll-secrets-section.tsx";
-import { LicenseSection } from "./license/license-section.tsx";
 import { SectionPage } from "./section-page.tsx";
 import { mayOpen, ownSections, type SectionId, sections } from "./sections.ts";
 import { TeamsSection } from "./teams/teams-section.tsx";
@@ -20,6 +17,9 @@ const AuthoritiesSection = lazy(() => import("../certificates/authorities/author
 const WebhooksSection = lazy(() => import("../automations/webhooks/webhooks-section.tsx"));
 const DeviceManagementSection = lazy(() => import("../devices/device-management-section.tsx"));
 const IntegrationsSection = lazy(() => import("./integrations/integrations-section.tsx"));
+const JobsSection = lazy(() => import("../platform/jobs/jobs-section.tsx"));
+const LicenseSection = lazy(() => import("./license/license-section.tsx"));
+const RolesSection = lazy(() => import("../accounts/users/roles-section.tsx"));
 const MailSection = lazy(() => import("./mail/mail-section.tsx"));
 
 const contents: Readonly<Record<SectionId, ComponentType>> = {

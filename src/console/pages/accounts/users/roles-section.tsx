@@ -20,7 +20,7 @@ function extent(action: Action, role: Role): string {
 }
 
 /** Which role may do what. */
-export function RolesSection(): ReactElement {
+export default function RolesSection(): ReactElement {
   const [text, setText] = useState("");
   const rows = (Object.keys(actions) as Action[])
     .sort()

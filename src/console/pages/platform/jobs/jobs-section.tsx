@@ -10,7 +10,7 @@ import { Time } from "../../../parts/time.tsx";
 import { SectionPage } from "../../settings/section-page.tsx";
 
 /** What the servers do regularly, with buttons that run it at once. */
-export function JobsSection(): ReactElement {
+export default function JobsSection(): ReactElement {
   const outdate = useOutdate();
   const { run } = useAction(async ({ name }: Job) => {
     await request(() => client.call(jobsApi.trigger, { query: { name } }));

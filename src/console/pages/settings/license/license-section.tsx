@@ -20,7 +20,7 @@ interface Health {
 }
 
 /** The license, the version and the health of the server. */
-export function LicenseSection(): ReactElement {
+export default function LicenseSection(): ReactElement {
   const config = useRead(appConfigApi.get);
   const version = useRead(versionApi.get);
   const health = useQuery({ queryKey: ["health"], queryFn: readHealth, refetchInterval: REFRESH_MS });

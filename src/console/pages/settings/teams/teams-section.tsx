@@ -1,18 +1,15 @@
-import type { ReactElement } from "react";
+import { lazy, type ReactElement, Suspense } from "react";
 import { type Team, teamsApi } from "../../../../api/settings/teams.ts";
 import { PageLink } from "../../../frame/page-link.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { RowButtons } from "../../../parts/list/row-buttons.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { isPremium, may } from "../../../session.ts";
-import { TeamSecrets } from "../enroll-secrets/enroll-secrets.tsx";
 import { ListSection, type OpenDialog } from "../list-section.tsx";
 import { SectionPage } from "../section-page.tsx";
-import { DeleteTeamDialog } from "./delete-team-dialog.tsx";
-import { TeamDialog } from "./team-dialog.tsx";
+import type { TeamDialogKind } from "./team-dialogs.tsx";
 
-type Kind = "create" | "edit" | "secrets" | "delete";
+const TeamDialogs = lazy(() => import("./team-dialogs.tsx"));
 
 export function TeamsSection(): ReactElement {
   if (!isPremium())
@@ -31,17 +28,15 @@ export function TeamsSection(): ReactElement {
   );
 }
 
-function dialogOf({ kind, row }: OpenDialog<Kind, Team>, close: () => void): ReactElement {
-  if (row === null || kind === "edit") return <TeamDialog team={row} onClose={close} />;
-  if (kind === "delete") return <DeleteTeamDialog team={row} onClose={close} />;
+function dialogOf(dialog: OpenDialog<TeamDialogKind, Team>, close: () => void): ReactElement {
   return (
-    <Dialog title={`Enroll secrets of ${row.name}`} isWide onClose={close}>
-      <TeamSecrets teamId={row.id} />
-    </Dialog>
+    <Suspense>
+      <TeamDialogs dialog={dialog} onClose={close} />
+    </Suspense>
   );
 }
 
-const teamsOf = (onSelect: (kind: Kind, team: Team) => void): ListDefinition<typeof teamsApi.list, Team> => ({
+const teamsOf = (onSelect: (kind: TeamDialogKind, team: Team) => void): ListDefinition<typeof teamsApi.list, Team> => ({
   name: "Teams",
   view: "teams",
   thing: "team",
