@@ -975,6 +975,7 @@ export const targets: Record<string, Target> = {
     },
   },
   "GET /hosts/:id/software": onHost("/software"),
+  "GET /hosts/:id/last_automations": onHost("/last_automations"),
   "POST /hosts/:id/software/:software_title_id/install": onInstallable("install"),
   "POST /hosts/:id/software/:software_title_id/uninstall": onInstallable("uninstall"),
   "POST /software/titles/:id/install": onManyInstallable("install"),
@@ -1387,6 +1388,14 @@ export const targets: Record<string, Target> = {
       path: "/automations/reset",
       body: { policy_ids: [await policyAt(world, place)] },
     }),
+  },
+  "POST /policies/:id/reset": {
+    places,
+    call: async (world, place) => ({ path: `/policies/${await policyAt(world, place)}/reset`, body: {} }),
+  },
+  "GET /policies/:id/automation_activities": {
+    places,
+    call: async (world, place) => ({ path: `/policies/${await policyAt(world, place)}/automation_activities` }),
   },
   "POST /spec/policies": {
     places: ["own", "other", "none"],

@@ -235,7 +235,7 @@ describe.skipIf(chromium === null)("many hosts in the console", () => {
   });
 
   it("have buttons for what the role allows", async () => {
-    const all = ["Refetch", "Labels", "Transfer", "Run script", "Install", "Live query"];
+    const all = ["Refetch", "Labels", "Transfer", "Run script", "Install", "Uninstall", "Live query"];
     const dangerous = ["Lock", "Unlock", "Wipe", "Delete"];
     const expected: readonly (readonly [Parameters<typeof makeUser>[1], readonly string[]])[] = [
       ["admin", [...all, ...dangerous]],

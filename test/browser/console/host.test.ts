@@ -83,8 +83,8 @@ describe.skipIf(chromium === null)("a host in the console", () => {
     }
     await page.getByRole("tab", { name: "Policies" }).click();
     expect(await rowsOf(page, "Policies")).toEqual([
-      [EVIL, "failing", EVIL],
-      ["Firewall", "passing", ""],
+      [EVIL, "failing", "", EVIL],
+      ["Firewall", "passing", "", ""],
     ]);
     await page.getByRole("tab", { name: "Software" }).click();
     await expect

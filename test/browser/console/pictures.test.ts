@@ -1,5 +1,5 @@
-// What every page looks like, wide and narrow, light and dark: with SVC_PICTURES=compare compared with what it looked like
-// before, with SVC_PICTURES=update recorded, and with SVC_PICTURES=docs the pictures of the documentation are made; with
+// What every page looks like, wide and narrow, light and dark: compared with what it looked like before, with
+// SVC_PICTURES=update recorded, and with SVC_PICTURES=docs the pictures of the documentation are made; with
 // SVC_PICTURES=update,docs both.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,12 +13,12 @@ import { docsPictures, picturePaths, widths, withoutExample } from "../../suppor
 import { fillWorld } from "../../support/pictures/world.ts";
 
 const chromium = findChromium();
-const tasks = new Set((process.env.SVC_PICTURES ?? "").split(","));
+const tasks = new Set((process.env.SVC_PICTURES ?? "compare").split(","));
 const DOCS = "docs/pictures";
 /** Where whole pictures are written, to be looked at. */
 const TEMPORARY = "tmp/pictures";
 
-describe.skipIf(chromium === null || process.env.SVC_PICTURES === undefined)("pictures of the console", () => {
+describe.skipIf(chromium === null)("pictures of the console", () => {
   let browser: ConsoleBrowser;
   let page: Page;
   let darkroom: Darkroom;

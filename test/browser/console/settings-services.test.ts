@@ -293,7 +293,7 @@ describe.skipIf(chromium === null)("services in the settings of the console", ()
       expect(await page.getByRole("main").getByRole("button", { name }).count()).toBe(0);
     }
     await page.goto(`${browser.url}/settings/webhooks`);
-    await page.getByText("URL for activities").waitFor();
+    await page.getByText("URL for activities", { exact: true }).waitFor();
     expect(await page.getByRole("tab").count()).toBe(0);
     for (const [id, action] of [
       ["mail", "config:read_secrets"],
