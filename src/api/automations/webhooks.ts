@@ -1,15 +1,8 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Id, IdParam, Meta, paging, QueryId, Timestamp } from "../fields.ts";
+import { webhookEvents } from "./webhook-events.ts";
 
-/** The events that webhooks report. */
-export const webhookEvents = [
-  "activities",
-  "host_activities",
-  "host_status",
-  "failing_policies",
-  "vulnerabilities",
-] as const;
 /** Events of deliveries. The webhooks of `calendar_event` and `mdm_migration` have their own settings. */
 const deliveryEvents = [...webhookEvents, "calendar_event", "mdm_migration", "test"] as const;
 const deliveryKinds = ["webhook", "ticket", "mail"] as const;

@@ -1,6 +1,7 @@
 import * as Args from "@oclif/core/args";
 import * as Flags from "@oclif/core/flags";
-import { Delivery, webhookEvents, webhooksApi } from "../../api/automations/webhooks.ts";
+import { webhookEvents } from "../../api/automations/webhook-events.ts";
+import { Delivery, webhooksApi } from "../../api/automations/webhooks.ts";
 import { ClientCommand } from "../../cli/client-command.ts";
 import { failed } from "../../cli/errors.ts";
 import { dryRunFlag, ofTeam } from "../../cli/flags.ts";

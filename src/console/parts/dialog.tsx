@@ -71,3 +71,29 @@ export function Dialog(props: DialogProps): ReactElement {
     </dialog>
   );
 }
+
+interface ShowButtonProps {
+  /** What it shows, and of which row: the buttons of a list are all called "Show" on the screen. */
+  readonly label: string;
+  /** The dialog. */
+  readonly children: (close: () => void) => ReactElement;
+}
+
+/** A button in a row that opens a dialog. */
+export function ShowButton({ label, children }: ShowButtonProps): ReactElement {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        className="plain small"
+        aria-label={label}
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
+        Show
+      </button>
+      {isOpen && children(() => setOpen(false))}
+    </>
+  );
+}

@@ -64,7 +64,7 @@ export function TimeChart(props: TimeChartProps): ReactElement {
         onChange={({ target }) => setAt(Number(target.value))}
       />
       <p className="quiet">{text}</p>
-      <button type="button" aria-expanded={isTable} onClick={() => setIsTable(!isTable)}>
+      <button type="button" className="plain small" aria-expanded={isTable} onClick={() => setIsTable(!isTable)}>
         {isTable ? "Hide table" : "Show as table"}
       </button>
       {isTable && (

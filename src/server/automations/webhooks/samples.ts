@@ -1,5 +1,5 @@
 // Sample payloads for test deliveries of each event.
-import type { webhookEvents } from "../../../api/automations/webhooks.ts";
+import type { webhookEvents } from "../../../api/automations/webhook-events.ts";
 import { type Policy, policyFields } from "../../../api/checks/policies.ts";
 import { fallbacksOf } from "../../../api/plain-fields.ts";
 

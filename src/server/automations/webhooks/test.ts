@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { Delivery, webhookEvents, webhooksApi } from "../../../api/automations/webhooks.ts";
+import type { webhookEvents } from "../../../api/automations/webhook-events.ts";
+import type { Delivery, webhooksApi } from "../../../api/automations/webhooks.ts";
 import type { WebhookSettings } from "../../../api/settings/app-config.ts";
 import type { Context } from "../../platform/core/context.ts";
 import { invalid, notFound, premiumOption } from "../../platform/core/errors.ts";

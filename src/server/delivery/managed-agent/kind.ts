@@ -11,6 +11,7 @@ import { judgeEnrollment, type Machine, noMachine } from "../../hosts/managed-ag
 import { writeAgents } from "../../hosts/managed-agents/rows.ts";
 import { machineOf } from "../../hosts/managed-agents/tables.ts";
 import { HOST_LANE } from "../../hosts/operations/kind.ts";
+import { clip } from "../../platform/agent-protocol/rows.ts";
 import { isoAt } from "../../platform/core/clock.ts";
 import { startedPart } from "../../platform/core/running.ts";
 import type { ServerTx } from "../../platform/core/tables.ts";
@@ -51,9 +52,9 @@ export const detailsOf = ({
 }: EnrollBody) => ({
   uuid: hardwareUuid(hardware_uuid),
   hardware_serial: serialNumber(hardware_serial),
-  hostname: hostname.trim(),
+  hostname: clip(hostname.trim()),
   platform: platform.trim(),
-  computer_name: computer_name.trim(),
+  computer_name: clip(computer_name.trim()),
   hardware_model: firmwareText(hardware_model),
 });
 

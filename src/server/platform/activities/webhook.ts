@@ -2,6 +2,7 @@
 
 import type { ConfigSections, HostActivitiesWebhook } from "../../../api/settings/app-config.ts";
 import { parts } from "../core/concurrency/parts.ts";
+import { groupBy } from "../core/maps.ts";
 import { checkDestination } from "../core/outbound/fetch.ts";
 import type { ServerTx } from "../core/tables.ts";
 import { oneOf } from "../store/query.ts";
@@ -66,16 +67,11 @@ export function hostRequests(
   if (ids.length === 0 || (allHosts === null && ofTeams.size === 0)) return null;
   const requests: HostActivitiesRequest[] = [];
   if (allHosts !== null) requests.push({ url: allHosts, team_id: null, host_ids: isList ? ids : null });
-  const hostsByTeam = new Map<number, number[]>();
-  for (const id of ids)
-    for (const teamId of teams.get(id) ?? []) if (ofTeams.has(teamId)) addTo(hostsByTeam, teamId, id);
-  for (const [teamId, hosts] of hostsByTeam)
-    requests.push({ url: ofTeams.get(teamId)!, team_id: teamId, host_ids: isList ? hosts : null });
+  const places = ids.flatMap((id) => (teams.get(id) ?? []).map((teamId) => ({ id, teamId })));
+  for (const [teamId, theirs] of groupBy(places, ({ teamId }) => teamId)) {
+    const url = ofTeams.get(teamId);
+    if (url === undefined) continue;
+    requests.push({ url, team_id: teamId, host_ids: isList ? theirs.map(({ id }) => id) : null });
+  }
   return requests.length === 0 ? null : requests;
-}
-
-function addTo(lists: Map<number, number[]>, key: number, id: number): void {
-  const list = lists.get(key);
-  if (list) list.push(id);
-  else lists.set(key, [id]);
 }

@@ -100,13 +100,6 @@ export function cellText(cell: unknown): string | null {
   }
 }
 
-/** Truncates to `max` UTF-16 code units, without splitting a surrogate pair. */
-export function clip(value: string, max: number = TEXT_MAX): string {
-  if (value.length <= max) return cleanText(value);
-  const last = value.charCodeAt(max - 1);
-  return cleanText(value.slice(0, last >= 0xd800 && last <= 0xdbff ? max - 1 : max));
-}
-
 /** Line breaks and other control characters, and characters that change the direction of the text around them. */
 const unfitForLines = /[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu;
 
@@ -114,11 +107,19 @@ const unfitForLines = /[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu;
 const oneLine = (value: string): string =>
   value.replace(unfitForLines, (characters) => (/[\t\n\r\u2028\u2029]/.test(characters) ? " " : ""));
 
-/** The text of a column; "" if it is absent, null or not a scalar. Only texts longer than names have several lines. */
-export const text = (row: AgentRow, column: string, max: number = TEXT_MAX): string => {
-  const value = clip(scalarText(row[column]), max);
-  return max === TEXT_MAX ? oneLine(value) : value;
-};
+/**
+ * Truncates to `max` UTF-16 code units, without splitting a surrogate pair. Only texts longer than names have several
+ * lines.
+ */
+export function clip(value: string, max: number = TEXT_MAX): string {
+  const last = value.charCodeAt(max - 1);
+  const cut = cleanText(value.slice(0, last >= 0xd800 && last <= 0xdbff ? max - 1 : max));
+  return max === TEXT_MAX ? oneLine(cut) : cut;
+}
+
+/** The text of a column; "" if it is absent, null or not a scalar. */
+export const text = (row: AgentRow, column: string, max: number = TEXT_MAX): string =>
+  clip(scalarText(row[column]), max);
 
 /** Whether the agent sent the column: columns vary by agent version. */
 export const has = (row: AgentRow, column: string): boolean => Object.hasOwn(row, column);

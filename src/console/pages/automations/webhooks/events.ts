@@ -12,15 +12,6 @@ export const eventNames: Readonly<Record<Delivery["event"], string>> = {
   test: "Sample",
 };
 
-/** The events of which a sample can be sent. */
-export const sampleEvents = [
-  "activities",
-  "host_activities",
-  "host_status",
-  "failing_policies",
-  "vulnerabilities",
-] as const;
-
 export const stateNames: Readonly<Record<Delivery["state"], string>> = {
   pending: "pending",
   delivered: "delivered",

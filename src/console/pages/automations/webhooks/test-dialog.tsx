@@ -1,14 +1,15 @@
 import type { ReactElement } from "react";
+import { webhookEvents } from "../../../../api/automations/webhook-events.ts";
 import { webhooksApi } from "../../../../api/automations/webhooks.ts";
 import { client, useOutdate } from "../../../api.ts";
 import { notifyDone } from "../../../frame/notices.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Form, SelectField, TextField } from "../../../parts/form/form.tsx";
 import { useForm } from "../../../parts/form/use-form.ts";
-import { eventNames, sampleEvents } from "./events.ts";
+import { eventNames } from "./events.ts";
 
 interface SampleValues extends Record<string, unknown> {
-  readonly event: (typeof sampleEvents)[number];
+  readonly event: (typeof webhookEvents)[number];
   readonly url: string;
 }
 
@@ -38,7 +39,7 @@ export function TestDialog({ onClose }: { readonly onClose: () => void }): React
           form={form}
           name="event"
           label="Event"
-          options={sampleEvents.map((event) => ({ value: event, label: eventNames[event] }))}
+          options={webhookEvents.map((event) => ({ value: event, label: eventNames[event] }))}
         />
         <TextField form={form} name="url" label="URL" type="url" hint="empty: the configured one of the event" />
       </Form>

@@ -1,8 +1,8 @@
-import { type ReactElement, useMemo, useState } from "react";
+import { type ReactElement, useMemo } from "react";
 import { type AutomationActivity, policyRunsApi, runStatuses } from "../../../../api/delivery/policy-runs.ts";
 import { ActivitySentence } from "../../../parts/activities/activity-sentence.tsx";
 import { Badge } from "../../../parts/badge.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
+import { Dialog, ShowButton } from "../../../parts/dialog.tsx";
 import type { ListDefinition } from "../../../parts/list/definition.ts";
 import { List } from "../../../parts/list/list-page.tsx";
 import { ScrollingText } from "../../../parts/scrolling-text.tsx";
@@ -54,29 +54,17 @@ function outputsOf(run: AutomationActivity): readonly { readonly name: string; r
   return outputs.flatMap(({ name, text }) => (text === null || text === "" ? [] : { name, text }));
 }
 
-function OutputButton({ run }: { readonly run: AutomationActivity }): ReactElement {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <button
-        type="button"
-        className="plain small"
-        aria-label={`Show the output of ${run.host_display_name}`}
-        aria-haspopup="dialog"
-        onClick={() => setOpen(true)}
-      >
-        Show
-      </button>
-      {isOpen && (
-        <Dialog title={`Output of ${run.host_display_name}`} isWide onClose={() => setOpen(false)}>
-          {outputsOf(run).map(({ name, text }) => (
-            <section key={name}>
-              <h3>{name}</h3>
-              <ScrollingText text={text} />
-            </section>
-          ))}
-        </Dialog>
-      )}
-    </>
-  );
-}
+const OutputButton = ({ run }: { readonly run: AutomationActivity }): ReactElement => (
+  <ShowButton label={`Show the output of ${run.host_display_name}`}>
+    {(close) => (
+      <Dialog title={`Output of ${run.host_display_name}`} isWide onClose={close}>
+        {outputsOf(run).map(({ name, text }) => (
+          <section key={name}>
+            <h3>{name}</h3>
+            <ScrollingText text={text} />
+          </section>
+        ))}
+      </Dialog>
+    )}
+  </ShowButton>
+);

@@ -1,7 +1,7 @@
-import { type ReactElement, useState } from "react";
+import type { ReactElement } from "react";
 import { scriptsApi } from "../../../../api/delivery/scripts.ts";
 import { useRead } from "../../../api.ts";
-import { Dialog } from "../../../parts/dialog.tsx";
+import { Dialog, ShowButton } from "../../../parts/dialog.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import { Read } from "../../../parts/loading/read.tsx";
 import { ScrollingText } from "../../../parts/scrolling-text.tsx";
@@ -12,23 +12,11 @@ interface OutputButtonProps {
   readonly executionId: string;
 }
 
-export function OutputButton(props: OutputButtonProps): ReactElement {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <button
-        type="button"
-        className="plain small"
-        aria-label={`Show the output of ${props.name}`}
-        aria-haspopup="dialog"
-        onClick={() => setOpen(true)}
-      >
-        Show
-      </button>
-      {isOpen && <OutputDialog {...props} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
+export const OutputButton = (props: OutputButtonProps): ReactElement => (
+  <ShowButton label={`Show the output of ${props.name}`}>
+    {(close) => <OutputDialog {...props} onClose={close} />}
+  </ShowButton>
+);
 
 interface OutputDialogProps extends OutputButtonProps {
   readonly onClose: () => void;

@@ -1,7 +1,7 @@
-import { type ReactElement, useState } from "react";
+import type { ReactElement } from "react";
 import { type Command, commandsApi } from "../../../../api/devices/commands.ts";
 import { useRead } from "../../../api.ts";
-import { Dialog } from "../../../parts/dialog.tsx";
+import { Dialog, ShowButton } from "../../../parts/dialog.tsx";
 import { Read } from "../../../parts/loading/read.tsx";
 import { ScrollingText } from "../../../parts/scrolling-text.tsx";
 
@@ -12,23 +12,11 @@ interface AnswerProps {
 }
 
 /** A button that shows a command and what the host has answered. */
-export function Answer({ command, of }: AnswerProps): ReactElement {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <button
-        type="button"
-        className="plain small"
-        aria-haspopup="dialog"
-        aria-label={`Show the answer to ${command.request_type}${of === undefined ? "" : ` of ${of}`}`}
-        onClick={() => setOpen(true)}
-      >
-        Show
-      </button>
-      {isOpen && <AnswerDialog command={command} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
+export const Answer = ({ command, of }: AnswerProps): ReactElement => (
+  <ShowButton label={`Show the answer to ${command.request_type}${of === undefined ? "" : ` of ${of}`}`}>
+    {(close) => <AnswerDialog command={command} onClose={close} />}
+  </ShowButton>
+);
 
 function AnswerDialog({ command, onClose }: { readonly command: Command; readonly onClose: () => void }): ReactElement {
   const query = { command_uuid: command.command_uuid, host_identifier: command.host_uuid };

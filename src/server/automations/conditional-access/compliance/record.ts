@@ -6,7 +6,7 @@ import type { DirectoryProblem } from "../../../hosts/directory/problems.ts";
 import { recordActivity } from "../../../platform/activities/record.ts";
 import { hours, isoAt, minutes } from "../../../platform/core/clock.ts";
 import { heldBy, noLease } from "../../../platform/core/concurrency/lease.ts";
-import { type Services, serviceContext, within } from "../../../platform/core/context.ts";
+import { type Context, type Services, serviceContext, within } from "../../../platform/core/context.ts";
 import type { ServerTx } from "../../../platform/core/tables.ts";
 import { recordRuns } from "../../../platform/policy-runs/record.ts";
 import { and, eq, isNull, oneOf } from "../../../platform/store/query.ts";
@@ -67,35 +67,31 @@ export async function recordOutcomes(
       if (!mine) continue;
       if ("error" in outcome) await recordFailure(services, store, row, outcome);
       else await recordAccepted(services, store, row, tenant, sent);
-      if (row.host_id === null) continue;
-      if ("error" in outcome) {
-        // Each reason is recorded once.
-        if (outcome.error.message === row.last_error) continue;
-        for (const { id: policy_id, name: policy_name } of sent.blocking)
-          await recordRuns(inside, {
-            policyId: policy_id,
-            hostIds: [row.host_id],
-            activityId: await recordActivity(inside, "failed_automation_conditional_access", {
-              policy_id,
-              policy_name,
-              ...(outcome.status === 0 ? {} : { status_code: outcome.status }),
-              error_response: outcome.error.message,
-            }),
-            isSuccess: false,
-          });
-      } else
-        for (const { id: policy_id, name: policy_name } of sent.blocking)
-          await recordRuns(inside, {
-            policyId: policy_id,
-            hostIds: [row.host_id],
-            activityId: await recordActivity(inside, "ran_automation_conditional_access", {
-              policy_id,
-              policy_name,
-              status_code: outcome.status,
-            }),
-            isSuccess: true,
-          });
+      // Each reason is recorded once.
+      const isRepeated = "error" in outcome && outcome.error.message === row.last_error;
+      if (row.host_id === null || isRepeated) continue;
+      for (const policy of sent.blocking) {
+        const activityId = await recordBlocked(inside, policy, outcome);
+        await recordRuns(inside, {
+          policyId: policy.id,
+          hostIds: [row.host_id],
+          activityId,
+          isSuccess: !("error" in outcome),
+        });
+      }
     }
+  });
+}
+
+/** Records that the host was reported because of the policy, or why it was not. Returns the id of the activity. */
+function recordBlocked(inside: Context, { id, name }: HostPolicy, outcome: DeviceOutcome): Promise<number> {
+  const policy = { policy_id: id, policy_name: name };
+  if (!("error" in outcome))
+    return recordActivity(inside, "ran_automation_conditional_access", { ...policy, status_code: outcome.status });
+  return recordActivity(inside, "failed_automation_conditional_access", {
+    ...policy,
+    ...(outcome.status === 0 ? {} : { status_code: outcome.status }),
+    error_response: outcome.error.message,
   });
 }
 

@@ -9,6 +9,7 @@ import { deviceCa } from "../../../certificates/device-ca/ca.ts";
 import type { HostRow } from "../../../hosts/hosts/access.ts";
 import { haveAgents } from "../../../hosts/managed-agents/rows.ts";
 import { operationLock } from "../../../hosts/operations/queue.ts";
+import { clip } from "../../../platform/agent-protocol/rows.ts";
 import { type Context, within } from "../../../platform/core/context.ts";
 import { limit } from "../../../platform/core/limits.ts";
 import { and, eq } from "../../../platform/store/query.ts";
@@ -123,8 +124,8 @@ function deviceOf({ context }: TokenRequest): WindowsDevice {
   return {
     deviceId,
     hardwareId: text("HWDevID") || deviceId,
-    name: text("DeviceName").slice(0, TEXT_MAX),
-    osVersion: text("OSVersion").slice(0, TEXT_MAX),
+    name: clip(text("DeviceName")),
+    osVersion: clip(text("OSVersion")),
     isOfMachine: text("EnrollmentType") === "Device",
   };
 }
